@@ -40,7 +40,7 @@ test test-all:
 
 # Processes that each collect their own tests, three at a time, since many of them wait: pytest-xdist collects all of them in each of
 # its processes, which takes as long as most.
-VERDICTS = tests/unit/campaign tests/unit/statistics tests/unit/verdict
+VERDICTS = $(addprefix tests/unit/,campaign claims questions statistics)
 MORE = $(addprefix tests/unit/,imports launch libraries plots report store tuning workflows)
 PYTEST = .venv/bin/pytest $(WHICH) --timeout 900
 test-commands:

@@ -15,12 +15,12 @@ import msgspec
 import typer
 
 from rankbench import cli, units
+from rankbench.analysis.claims import findings
 from rankbench.cli import help_pages
 from rankbench.exports.formats import json as json_export
 from rankbench.model import Description
 from rankbench.plan import keys
 from rankbench.report import catalogue, meanings
-from rankbench.verdict import findings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

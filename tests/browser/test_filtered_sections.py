@@ -21,7 +21,7 @@ from selenium.webdriver import Chrome
 from selenium.webdriver.common.by import By
 from selenium.webdriver.support.ui import Select
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
 from rankbench.model import Case, Placement
 from rankbench.report import write_html
 from rankbench.store import Store

@@ -27,7 +27,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.remote.webelement import WebElement
 from selenium.webdriver.support.ui import Select
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
 from rankbench.report import write_html
 
 pytestmark = pytest.mark.needs("chromium", "chromedriver")

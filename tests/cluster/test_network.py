@@ -11,8 +11,8 @@ import pytest
 from fakes.devices import INFINIBAND, write_sysfs
 
 from cluster.nodes import Lab, run_launch, start_nodes
+from rankbench.analysis.questions import networks
 from rankbench.model import NodeNetwork, Usage
-from rankbench.verdict import networks
 
 if TYPE_CHECKING:
     from cluster.study import Core

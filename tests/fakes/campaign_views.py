@@ -17,10 +17,10 @@ import numpy as np
 import polars as pl
 
 from fakes import campaigns
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.claims import make_draft
+from rankbench.analysis.questions.view import NO_LAST_RANKS, CampaignView
 from rankbench.model import Campaign, Candidate, Case, Summary
-from rankbench.verdict import make_draft
-from rankbench.verdict.view import NO_LAST_RANKS, CampaignView
 
 if TYPE_CHECKING:
     TimeOf = Callable[[str, Case], float]

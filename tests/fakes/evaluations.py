@@ -10,7 +10,8 @@ import msgspec
 import polars as pl
 
 from fakes import campaigns
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, say
 from rankbench.model import (
     ALL_RANKS,
@@ -24,7 +25,6 @@ from rankbench.model import (
     Summary,
     Verdict,
 )
-from rankbench.verdict.view import CampaignView
 
 CANDIDATES = ("alpha", "beta", "alpha (again)")
 BLOCKS = 4

@@ -17,7 +17,9 @@ import polars as pl
 
 import fakes
 from fakes import campaigns
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text
 from rankbench.model import (
     ALL_RANKS,
@@ -33,8 +35,6 @@ from rankbench.model import (
     Verdict,
 )
 from rankbench.model.verdicts import Outcome
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 CANDIDATES = ("alpha", "beta", "gamma", "delta")
 PLACEMENTS = ("socket", "spread", "nodes")

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from rankbench.statistics.references import Levels
+from rankbench.analysis.statistics.references import Levels
 
 NEAR, FAR = 50.0, 200.0
 LEVELS = Levels(NEAR, FAR, 79.0, 126.0)

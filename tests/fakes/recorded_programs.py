@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 
 from fakes import campaigns, verdicts
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.campaign.rank_records import name_form
 from rankbench.model import Calls, Case, Recorded
 from rankbench.model.program_records import FORMAT, Dropped, Kind, RunRecord
-from rankbench.verdict.view import CampaignView
 
 LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
 PROGRAM = msgspec.structs.replace(*campaigns.make_cases(lines=[("barrier", "blocking")]), suite="program")

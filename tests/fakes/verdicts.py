@@ -10,10 +10,10 @@ import msgspec
 
 from fakes import campaigns
 from fakes.campaigns import Truth
-from rankbench import evaluation
+from rankbench.analysis import evaluation
+from rankbench.analysis.claims import judge, make_draft
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Campaign, Case, CaseStatus, CaseVerdict, Comparison, Launch, Summary, Verdict
-from rankbench.verdict import judge, make_draft
-from rankbench.verdict.view import CampaignView
 
 CANDIDATES = ("alpha", "beta", "gamma")
 LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 1024, 65536))

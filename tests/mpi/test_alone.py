@@ -10,7 +10,8 @@ import fakes
 import pytest
 
 from mpi.conftest import run_rankbench
-from rankbench import evaluation, libraries, store
+from rankbench import libraries, store
+from rankbench.analysis import evaluation
 from rankbench.language import render
 from rankbench.model import Library
 

@@ -22,7 +22,8 @@ import pytest
 from fakes import mark_thorough
 from fakes.library import make
 
-from rankbench import build, campaign, evaluation, launch, libraries, plan, store
+from rankbench import build, campaign, launch, libraries, plan, store
+from rankbench.analysis import evaluation
 from rankbench.campaign import CampaignRequest, Decision, Progress
 from rankbench.language import render
 from rankbench.model import Finding, Library, Placement, RankbenchError, Step

@@ -10,9 +10,9 @@ import pytest
 
 from mpi.conftest import run_rankbench
 from rankbench import libraries, store
-from rankbench.evaluation import evaluate
+from rankbench.analysis.claims import program_answer
+from rankbench.analysis.evaluation import evaluate
 from rankbench.model import Library
-from rankbench.verdict import program_answer
 
 FAKES = Path(__file__).parents[1] / "fakes"
 PLAN = """

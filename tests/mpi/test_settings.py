@@ -21,10 +21,10 @@ from mpi.test_core import Core, core
 from rankbench import build, libraries, store
 from rankbench.campaign import preflight
 from rankbench.campaign.variables import variables
-from rankbench.libraries import tuned, tuners
-from rankbench.libraries.openmpi_rules import SWITCH
 from rankbench.model import Candidate, Library, Placement, Rule
-from rankbench.tuning import proving
+from rankbench.tuning import proving, tuners
+from rankbench.tuning.handover import proven_settings
+from rankbench.tuning.handover.openmpi_rules import SWITCH
 
 __all__ = ["core"]
 
@@ -211,7 +211,7 @@ def test_mpich_follows_its_trees(mpich: tuple[Library, tuners.Target], tmp_path:
     handover = tuner.make_handover([rule], target)
     for name, text in handover.files.items():
         (tmp_path / name).write_text(text)
-    settings = tuned.place_files(handover.settings, tmp_path)
+    settings = proven_settings.place_files(handover.settings, tmp_path)
     plan = 'operations = ["allreduce"]\nsizes = "8,64K"\nplacements = ["socket"]'
     proof = measure_tuned(library.name, settings, plan, tmp_path, home)
     ratios = {case.size_bytes: ratio.ratio for case, ratio in proof.cases}
@@ -269,7 +269,7 @@ def test_written_files_and_ranges_are_read_by_the_library(
     handover = tuners.find_tuner(library).make_handover(list_rules(library, target), target)
     for file, text in handover.files.items():
         (tmp_path / file).write_text(text)
-    settings = tuned.place_files(handover.settings, tmp_path)
+    settings = proven_settings.place_files(handover.settings, tmp_path)
     look = check_with(library, settings, tmp_path / "check", home)
     assert look.check.works, look.check.reason
     assert look.usage

@@ -16,8 +16,8 @@ from typing import ParamSpec
 
 import numpy as np
 
+from rankbench.analysis.statistics import median_interval
 from rankbench.launch.occupancy import QUIET, measure_others_share, read_times
-from rankbench.statistics import median_interval
 
 Arguments = ParamSpec("Arguments")
 BUDGET_S = float(os.environ.get("BUDGET") or 150)

@@ -19,7 +19,8 @@ import pytest
 import scipy
 
 from proofs.judging import UndecidedError
-from rankbench import evaluation, store
+from rankbench import store
+from rankbench.analysis import evaluation
 from rankbench.language import render
 from rankbench.model import Launch
 from rankbench.store import Store

@@ -22,12 +22,13 @@ from mpi.conftest import run_rankbench
 from mpi.test_core import Core
 
 from proofs.judging import UndecidedError
-from rankbench import statistics, store
+from rankbench import store
+from rankbench.analysis import statistics
+from rankbench.analysis.questions.view import select_judgeable
+from rankbench.analysis.statistics.launch_values import VISITS
+from rankbench.analysis.statistics.pairing import pair_logs
 from rankbench.model import Comparison
-from rankbench.statistics.launch_values import VISITS
-from rankbench.statistics.pairing import pair_logs
 from rankbench.store import Store
-from rankbench.verdict.view import select_judgeable
 
 pytestmark = pytest.mark.timeout(4 * 3600)
 SOURCE = Path(__file__).parents[1] / "fakes" / "slower.c"

@@ -7,7 +7,7 @@ import math
 from mpi.test_state import CPUS, count_pairs, probe, run_probe
 
 from proofs.judging import check_median, check_repeatedly
-from rankbench.statistics import states
+from rankbench.analysis.statistics import states
 
 __all__ = ["probe"]
 

@@ -21,12 +21,13 @@ import scipy
 from mpi.conftest import run_rankbench
 
 from proofs.judging import UndecidedError
-from rankbench import statistics, store
+from rankbench import store
+from rankbench.analysis import statistics
+from rankbench.analysis.questions.view import select_judgeable
+from rankbench.analysis.statistics.references import find_levels
+from rankbench.analysis.statistics.turns import estimate_effects
 from rankbench.model import Library
-from rankbench.statistics.references import find_levels
-from rankbench.statistics.turns import estimate_effects
 from rankbench.store import Store
-from rankbench.verdict.view import select_judgeable
 
 pytestmark = pytest.mark.timeout(4 * 3600)
 BUDGET_S = float(os.environ.get("BUDGET") or 1800)

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics import median_interval
 from rankbench.model import Comparison
-from rankbench.statistics import median_interval
 
 Blocks = list[tuple[float, float]]
 

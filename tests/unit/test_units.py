@@ -29,7 +29,7 @@ PACKAGE = ROOT / "src" / "rankbench"
 CONTRACTS = {
     "libraries/sources": ("TITLE", "PRECEDENCE", "find"),
     "libraries/families": ("Family",),
-    "libraries/tuners": (
+    "tuning/tuners": (
         "FAMILIES",
         "HAS_OWN_CHOICE",
         "EAGER",
@@ -41,7 +41,7 @@ CONTRACTS = {
     "launch/schedulers": ("Scheduler",),
     "profiles": ("NAME", "recognises", "read"),
     "foreign/tools": ("NAME", "TITLE", "OPERATIONS", "recognises", "read"),
-    "verdict/findings": ("TITLE", "find"),
+    "analysis/claims/findings": ("TITLE", "find"),
     "plots/kinds": ("TITLE", "HELP", "SCOPE", "chart"),
     "report/tables": ("TITLE", "HELP", "FLAG", "ORDER", "tables", "frame"),
     "exports/formats": ("TITLE", "SUFFIX", "PLACE", "write"),
@@ -221,11 +221,11 @@ ADDED = {
         "print(found.name, found.source)",
         "mpich-9.1 attic",
     ),
-    "verdict/findings/added.py": (
+    "analysis/claims/findings/added.py": (
         FINDING,
         "from pathlib import Path\n"
         "from rankbench import store\n"
-        "from rankbench.evaluation import evaluate\n"
+        "from rankbench.analysis.evaluation import evaluate\n"
         "found = evaluate(store.open(Path('made'))).verdict.findings\n"
         "print(*(one.text for one in found if one.kind == 'added'))",
         "9 cases were looked at.",
@@ -234,7 +234,7 @@ ADDED = {
         PLOT,
         "from pathlib import Path\n"
         "from rankbench import plots, store\n"
-        "from rankbench.evaluation import evaluate\n"
+        "from rankbench.analysis.evaluation import evaluate\n"
         "found = plots.charts(evaluate(store.open(Path('made'))), only=[])\n"
         "print(*(chart.datasets for plot, _, chart in found if plot == 'added'))",
         "{'rows': [{'cases': 9}]}",
@@ -245,7 +245,7 @@ ADDED = {
         "from pathlib import Path\n"
         "from rankbench import report, store\n"
         "from rankbench.cli import main\n"
-        "from rankbench.evaluation import evaluate\n"
+        "from rankbench.analysis.evaluation import evaluate\n"
         "found = evaluate(store.open(Path('made')))\n"
         "page = report.html(found)\n"
         "wanted = '<a href=\"#added-table\">Added</a>', 'What was added.', 'data-table=\"added\"'\n"

@@ -8,10 +8,10 @@ from functools import partial
 from statistics import median
 from typing import Literal, NamedTuple, TypeAlias
 
+from rankbench.analysis.statistics import states
 from rankbench.language import Text, say
 from rankbench.libraries import ambient, content
 from rankbench.model import FILLED, Campaign, Launch, Library, LibraryFile, RankbenchError, Record
-from rankbench.statistics import states
 from rankbench.units import suggestion
 
 Side: TypeAlias = "tuple[Campaign, Sequence[Launch], str]"

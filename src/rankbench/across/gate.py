@@ -16,14 +16,14 @@ from typing import Literal, NamedTuple, get_args
 from rankbench.across import conditions
 from rankbench.across.intervals import format_interval
 from rankbench.across.two_campaigns import CampaignComparison, CampaignPair, Change, list_common_cases, title_case
-from rankbench.evaluation.scales import describe_result
+from rankbench.analysis.evaluation.scales import describe_result
+from rankbench.analysis.questions.placements import invert
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics import FEWEST_BLOCKS
+from rankbench.analysis.statistics.decision import above
+from rankbench.analysis.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.language import NOTHING, Text, Words, say
 from rankbench.model import BROKEN, Case, CaseStatus, Comparison, RankbenchError, Record, Summary
-from rankbench.statistics import FEWEST_BLOCKS
-from rankbench.statistics.decision import above
-from rankbench.statistics.placements import invert
-from rankbench.statistics.unpaired import FEWEST_LAUNCHES
-from rankbench.verdict.view import CampaignView
 
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""

@@ -12,12 +12,12 @@ import polars as pl
 from rankbench.across import conditions, gate, trend
 from rankbench.across.gate import Check, Ratio, Ruling
 from rankbench.across.trend import Past, Track
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.statistics.pairing import pair_logs
+from rankbench.analysis.statistics.prediction import FEWEST_PAST, LAST, Prediction, predict
+from rankbench.analysis.statistics.rounding import find_offsets
 from rankbench.language import NOTHING, say
 from rankbench.model import Campaign, RankbenchError
-from rankbench.statistics.pairing import pair_logs
-from rankbench.statistics.prediction import FEWEST_PAST, LAST, Prediction, predict
-from rankbench.statistics.rounding import find_offsets
 from rankbench.store import Store
 
 Key = tuple[str, str]

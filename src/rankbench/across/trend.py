@@ -16,19 +16,19 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from rankbench import statistics
 from rankbench.across import conditions
+from rankbench.analysis import statistics
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.measures import Measure, choose_measure
+from rankbench.analysis.questions.starts import find_usual_starts
+from rankbench.analysis.questions.view import select_judgeable
+from rankbench.analysis.statistics import change_points, states
+from rankbench.analysis.statistics.change_points import Step
+from rankbench.analysis.statistics.common_part import estimate_common_part
+from rankbench.analysis.statistics.rounding import join_rounding
 from rankbench.language import Text, say
 from rankbench.model import Calls, Campaign, Case, Launch, Operation, RankbenchError, Record
-from rankbench.statistics import change_points, states
-from rankbench.statistics.change_points import Step
-from rankbench.statistics.common_part import estimate_common_part
-from rankbench.statistics.rounding import join_rounding
-from rankbench.statistics.starts import find_usual_starts
 from rankbench.store import Store
-from rankbench.verdict import case_labels
-from rankbench.verdict.measures import Measure, choose_measure
-from rankbench.verdict.view import select_judgeable
 
 
 class Past(NamedTuple):

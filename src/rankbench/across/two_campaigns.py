@@ -12,18 +12,18 @@ import polars as pl
 from rankbench.across import conditions
 from rankbench.across.conditions import Match, Probes
 from rankbench.across.intervals import format_interval, join_differences
-from rankbench.evaluation import evaluate
+from rankbench.analysis.claims.conclusion import FEW_LAUNCHES
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView, select_judgeable
+from rankbench.analysis.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
+from rankbench.analysis.statistics.decision import Estimate, Family, decide
+from rankbench.analysis.statistics.references import Levels, by_case
+from rankbench.analysis.statistics.unpaired import FEWEST_LAUNCHES, Unpaired
+from rankbench.analysis.statistics.unpaired_levels import compare_at_levels, compute_far_share
 from rankbench.language import NOTHING, Text, clauses, end_sentence, say
 from rankbench.model import Campaign, Case, Plan, RankbenchError, Record
-from rankbench.statistics import CONFIDENCE, FALSE_DISCOVERIES, states
-from rankbench.statistics.decision import Estimate, Family, decide
-from rankbench.statistics.references import Levels, by_case
-from rankbench.statistics.unpaired import FEWEST_LAUNCHES, Unpaired
-from rankbench.statistics.unpaired_levels import compare_at_levels, compute_far_share
 from rankbench.store import Store
-from rankbench.verdict import case_labels
-from rankbench.verdict.conclusion import FEW_LAUNCHES
-from rankbench.verdict.view import CampaignView, select_judgeable
 
 CONTRADICTION = "contradiction"
 """Kind of the finding, and of the remark, on samples that contradict estimates."""

@@ -24,10 +24,11 @@ from rankbench import build, files, launch, libraries, plan, store
 from rankbench.campaign import doctor, foreign, plan_changes, probing, rebuilds
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
-from rankbench.libraries import ambient, tuned
+from rankbench.libraries import ambient
 from rankbench.locking import Lock
 from rankbench.model import UNKNOWN_MACHINE, Campaign, Candidate, RankbenchError
 from rankbench.plan import notation
+from rankbench.tuning.handover import proven_settings
 
 if TYPE_CHECKING:
     from rankbench.build import Build
@@ -358,14 +359,14 @@ def find_candidates(request: CampaignRequest) -> tuple[list[Candidate], dict[str
 
 def make_candidate(spec: CandidateSpec, library: Library, request: CampaignRequest) -> Candidate:
     """Return a candidate of a plan; a `tuned` one has the newest proven settings of its library."""
-    if not tuned.split_name(spec.library)[1]:
+    if not proven_settings.split_name(spec.library)[1]:
         name = spec.name or library.name
         rules = list(request.rules.get(name, ()))
         return Candidate(name=name, library=library.name, settings=spec.settings, rules=rules)
     host = "" if request.scheduled else request.machine.host
-    proven = tuned.find_proven(library, request.home, host)
+    proven = proven_settings.find_proven(library, request.home, host)
     return Candidate(
-        name=spec.name or f"{library.name}{tuned.SUFFIX}",
+        name=spec.name or f"{library.name}{proven_settings.SUFFIX}",
         library=library.name,
         settings=proven.settings | spec.settings,
         rules=proven.rules,

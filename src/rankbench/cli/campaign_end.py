@@ -8,6 +8,7 @@ from collections import Counter
 
 import polars as pl
 
+from rankbench.analysis.statistics import deciding
 from rankbench.campaign import Decision
 from rankbench.campaign.plan_changes import list_past_looks
 from rankbench.campaign.spending import total_duration_s
@@ -24,7 +25,6 @@ from rankbench.language import render
 from rankbench.model import BROKEN, NODE_LOST, LaunchStatus, Verdict
 from rankbench.quantities import format_clock, spell_count
 from rankbench.report.overview import ROWS, overview
-from rankbench.statistics import deciding
 from rankbench.store import Store
 from rankbench.workflows.decisions import LAST, evaluate_latest
 

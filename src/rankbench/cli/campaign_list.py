@@ -12,10 +12,10 @@ from rich.padding import Padding
 from rich.text import Text
 
 from rankbench import files, store
+from rankbench.analysis.evaluation import evaluate
 from rankbench.campaign import blocks_done
 from rankbench.cli.display import StatusLine, columns, console, print_text
 from rankbench.cli.formats import print_json
-from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import DamagedFileError, RankbenchError, Record
 from rankbench.quantities import spell_count

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from rich.text import Text
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, CaseVerdict, RankbenchError, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.plan import notation
 from rankbench.quantities import format_size
 from rankbench.report import tables
 from rankbench.units import suggestion
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows.option_values import parse_option
 
 WIDE = 0.5

@@ -11,14 +11,14 @@ import typer
 from rich.text import Text
 
 from rankbench import launch
+from rankbench.analysis.statistics import CONFIDENCE, clocks
+from rankbench.analysis.statistics.clocks import Accuracy, Cost, Drift, Spread
 from rankbench.campaign import selftest
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.formats import print_json
 from rankbench.model import LaunchFacts, Library, RankbenchError, RankFact, Record, SourceFact
 from rankbench.quantities import format_time
 from rankbench.samples.study import Study
-from rankbench.statistics import CONFIDENCE, clocks
-from rankbench.statistics.clocks import Accuracy, Cost, Drift, Spread
 from rankbench.workflows.locations import home
 
 LONGEST_WAIT_S = 3600.0

@@ -180,9 +180,9 @@ def answer(verdict: Verdict, *, verbose: bool = False) -> list[str]:
 
 def list_findings(verdict: Verdict) -> list[str]:
     """Return a paragraph for each kind of finding, the most severe first: severity, text and what to do."""
+    from rankbench.analysis.claims.joining import group_findings, join_group
     from rankbench.language import render
     from rankbench.model.verdicts import GRAVEST_FIRST
-    from rankbench.verdict.joining import group_findings, join_group
 
     groups = sorted(group_findings(verdict.findings), key=lambda alike: GRAVEST_FIRST.index(alike[0].severity))
     paragraphs = []
@@ -213,8 +213,8 @@ def count_findings(verdict: Verdict, folder: Path | None) -> str:
 
     Without a folder the command names none: it shows the newest campaign.
     """
+    from rankbench.analysis.claims.joining import group_findings
     from rankbench.model.verdicts import GRAVEST_FIRST
-    from rankbench.verdict.joining import group_findings
 
     counts = Counter(str(finding.severity) for finding in verdict.findings)
     parts = [spell_count(counts[name], name) for name in GRAVEST_FIRST if counts[name]]

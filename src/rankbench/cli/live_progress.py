@@ -14,6 +14,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from rankbench.analysis.questions import case_labels, measures
+from rankbench.analysis.questions.standing import find_standing
 from rankbench.campaign import Decision, Progress
 from rankbench.campaign.history import Turn
 from rankbench.campaign.progress import list_failures
@@ -21,8 +23,6 @@ from rankbench.cli.display import console, describe_block, name_block, print_tex
 from rankbench.language import render
 from rankbench.model import BROKEN, Campaign, Case, CaseResult, CaseStatus, Launch, LaunchStatus, Look
 from rankbench.quantities import format_clock, spell_count
-from rankbench.verdict import case_labels, measures
-from rankbench.verdict.standing import find_standing
 
 REFRESH_PER_S = 1
 """Refreshes per second: few, since ranks may need every core."""

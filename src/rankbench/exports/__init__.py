@@ -15,13 +15,13 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from rankbench import files, units
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
 from rankbench.exports import formats
 from rankbench.model import RankbenchError
 
 if TYPE_CHECKING:
+    from rankbench.analysis.questions.view import CampaignView
     from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
 
 
 @dataclass(frozen=True)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from rankbench import store, units
+from rankbench.analysis.questions.near_and_far import FAR, NEAR
+from rankbench.analysis.statistics.references import name_level
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.tidy import make_tables
 from rankbench.language import render
 from rankbench.model import Campaign, Case, RankbenchError
 from rankbench.report.flat_frames import case_row
-from rankbench.statistics.references import name_level
 from rankbench.units import suggestion
-from rankbench.verdict.near_and_far import FAR, NEAR
 
 if TYPE_CHECKING:
     import altair as alt

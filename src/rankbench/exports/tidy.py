@@ -9,10 +9,10 @@ from pathlib import Path
 import msgspec
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.launch_values import VISITS
 from rankbench.exports.values import list_values
 from rankbench.report import make_frames
-from rankbench.statistics.launch_values import VISITS
-from rankbench.verdict.view import CampaignView
 
 
 def make_tables(view: CampaignView) -> dict[str, pl.DataFrame]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Record, Summary
 from rankbench.report.flat_frames import list_summaries
-from rankbench.verdict.view import CampaignView
 
 UNITS = {"time": "ns", "memory": "bytes"}
 """Of values whose texts have a unit of their own, by the kind of a case's measure."""

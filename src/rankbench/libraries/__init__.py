@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import msgspec
 
 from rankbench import units
-from rankbench.libraries import derived, families, inspection, modulefiles, sources, tuned, wheels
+from rankbench.libraries import derived, families, inspection, modulefiles, sources, wheels
 from rankbench.libraries.derived import (
     explain_wrong_libmpi,
     find_libmpi,
@@ -28,6 +28,7 @@ from rankbench.libraries.naming import distinguish, name_uniquely
 from rankbench.libraries.sources import Installation, Search
 from rankbench.libraries.wheels import download, list_installable
 from rankbench.model import CandidateSpec, Library, RankbenchError
+from rankbench.tuning.handover import proven_settings
 
 ABI = "abi"
 """Prefix of a library's name, before a colon: the library with its wrapper for the MPI standard's ABI."""
@@ -118,7 +119,7 @@ def substitute(spec: CandidateSpec, named: Mapping[str, str]) -> CandidateSpec:
 
 def drop_additions(text: str) -> str:
     """Return what a plan says of a library, without the words for its standard ABI and for tuned settings."""
-    return tuned.split_name(text)[0].removeprefix(f"{ABI}:")
+    return proven_settings.split_name(text)[0].removeprefix(f"{ABI}:")
 
 
 def describe_named(text: str) -> Library:
@@ -140,7 +141,7 @@ def resolve_library(spec: CandidateSpec, available: list[Library]) -> Library:
 
 def derive_library(spec: CandidateSpec, available: list[Library]) -> Library:
     """Return the library of a candidate, whatever starts its ranks."""
-    name, _ = tuned.split_name(spec.library)
+    name, _ = proven_settings.split_name(spec.library)
     library = add_library(choose(name, available), available)
     if spec.compiler:
         return derived.replace_compiler(library, find_family(library), spec.compiler)

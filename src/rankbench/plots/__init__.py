@@ -15,12 +15,12 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from rankbench import units
+from rankbench.analysis.questions.view import CLOSE
 from rankbench.plots import kinds
-from rankbench.verdict.view import CLOSE
 
 if TYPE_CHECKING:
+    from rankbench.analysis.questions.view import CampaignView
     from rankbench.plots.chart import Chart
-    from rankbench.verdict.view import CampaignView
 
 
 def charts(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import altair as alt
 
-from rankbench.verdict.measures import Measure
+from rankbench.analysis.questions.measures import Measure
 
 TIME_LABEL = (
     "datum.value < 1e3 ? format(datum.value, '~g') + ' ns' : "

@@ -6,9 +6,9 @@ import functools
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Row
-from rankbench.verdict.measures import Measure
 
 ROW = 34
 """Height of a candidate's row, in pixels."""

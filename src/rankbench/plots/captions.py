@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rankbench.evaluation import scales
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.scaling import Site
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.launch_values import TRIMMED
 from rankbench.language import render, say
 from rankbench.model import NOT_REPORTED, Case, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE
 from rankbench.quantities import spell_count
-from rankbench.statistics.launch_values import TRIMMED
-from rankbench.statistics.scaling import Site
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 ROUNDING = 1e-9
 TOO_FEW = "too few for intervals"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 
+from rankbench.analysis.questions.measures import Measure
 from rankbench.model import Summary
 from rankbench.plots.chart import Row
-from rankbench.verdict.measures import Measure
 
 NO_INTERVAL = "not known"
 """Of intervals that would cover with too little, or are too wide."""

@@ -7,8 +7,12 @@ from collections.abc import Callable, Iterable
 
 import altair as alt
 
-from rankbench.evaluation import scales
-from rankbench.evaluation.scales import SiteResult
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.evaluation.scales import SiteResult
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.scaling import Site
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case
 from rankbench.plots.captions import describe_common
 from rankbench.plots.chart import Chart, Row
@@ -17,10 +21,6 @@ from rankbench.plots.marks import drop_moved, shorten
 from rankbench.plots.palette import paint
 from rankbench.plots.panels import PANEL_HEIGHT, PANEL_WIDTH, Panels, Series, draw_failures, draw_panels
 from rankbench.plots.sketch import Sketch
-from rankbench.statistics.placements import remove_placement
-from rankbench.statistics.scaling import Site
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 
 def draw_over_nodes(

@@ -9,10 +9,10 @@ from typing import Any
 
 import altair as alt
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.libraries.families import list_families
 from rankbench.model import Campaign
 from rankbench.plots.forms import WIDTH
-from rankbench.verdict.view import CampaignView
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8050EC")
 """Colour-blind safe: Okabe and Ito (2008), less the two that vanish on white or on black, and a violet."""

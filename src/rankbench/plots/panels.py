@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
 from rankbench.plots.axes import value_axis
 from rankbench.plots.chart import Row
 from rankbench.plots.forms import add_tooltips, data, tooltips
 from rankbench.plots.palette import DASHES, SHAPES, columns, repeat_values
-from rankbench.verdict.measures import Measure
 
 PANEL_HEIGHT, PANEL_WIDTH = 320, 190
 """Height of panels, and the least width of one, in pixels."""

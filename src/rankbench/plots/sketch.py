@@ -6,8 +6,9 @@ import dataclasses
 import math
 from collections.abc import Callable, Iterable, Sequence
 
-from rankbench.evaluation import scales
-from rankbench.evaluation.scales import SiteResult
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.evaluation.scales import SiteResult
+from rankbench.analysis.questions.measures import Measure
 from rankbench.language import render, say
 from rankbench.model import Campaign
 from rankbench.plots.chart import Row
@@ -15,7 +16,6 @@ from rankbench.plots.forms import WIDTH
 from rankbench.plots.marks import ends, format_values, shorten
 from rankbench.plots.palette import LETTER
 from rankbench.plots.panels import Panels
-from rankbench.verdict.measures import Measure
 
 FOOT = 0.055
 """Height of a row of failures as a share of the values' span."""

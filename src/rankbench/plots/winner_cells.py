@@ -8,11 +8,11 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import CaseVerdict
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 LABEL = 30
 """Letters in a line of a row's label."""

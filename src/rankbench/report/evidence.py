@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Group, Verdict
 from rankbench.quantities import format_duration
-from rankbench.verdict.view import CampaignView
 
 SHOWN = 3
 """Cases that are named of those on which a sentence or a finding rests."""

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from rankbench import files, plots, units
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import SCOPES, CampaignView
 from rankbench.model import RankbenchError
 from rankbench.plots.forms import PAPER
 from rankbench.report.evidence import list_evidence
 from rankbench.report.pictures import FORMATS, USUAL, name_picture
 from rankbench.report.tables import smallest_cases
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import SCOPES, CampaignView
 
 MOST_LINES = 120
 """Of more lines than this not all are drawn as files: a thousand would not be read."""

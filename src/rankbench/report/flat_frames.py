@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import msgspec
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.model import Case, Comparison, Summary
-from rankbench.verdict.view import CampaignView
 
 FIELDS = ("blocks", "ratio", "low", "high")
 LEVEL_COLUMNS = [f"{level}_{field}" for level in ("near", "far") for field in FIELDS]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.report.tables import Cell, Table
-from rankbench.verdict.view import CampaignView
 
 
 def list_meanings(view: CampaignView) -> Table:

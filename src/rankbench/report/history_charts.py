@@ -15,6 +15,7 @@ import altair as alt
 
 from rankbench import units
 from rankbench.across.trend import History, Past, Series
+from rankbench.analysis.questions.measures import Measure
 from rankbench.language import render
 from rankbench.model import RankbenchError
 from rankbench.plots import axes, forms, palette
@@ -23,7 +24,6 @@ from rankbench.plots.chart import Chart, Row
 from rankbench.plots.forms import PAPER
 from rankbench.report.history_table import size
 from rankbench.report.pictures import ALL_FORMATS
-from rankbench.verdict.measures import Measure
 
 LINE = 13
 """Height of a line of words, in pixels."""

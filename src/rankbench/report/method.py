@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.plan import estimators
 from rankbench.quantities import spell_count
-from rankbench.verdict.view import CampaignView
 
 
 def paragraphs(view: CampaignView) -> list[tuple[str, str]]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import CaseVerdict
 from rankbench.model.verdicts import Outcome
 from rankbench.quantities import spell_count
 from rankbench.report.tables import Cell, Table, make_value_cell, outcome_legend
-from rankbench.verdict.view import CampaignView
 
 ROWS = 16
 

@@ -22,6 +22,12 @@ from markupsafe import Markup, escape
 
 from rankbench import caching, files, plots, units
 from rankbench.across.two_campaigns import CampaignPair
+from rankbench.analysis.claims import findings as verdict_findings
+from rankbench.analysis.claims.joining import group_findings, join_group
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.origins import describe_origins
+from rankbench.analysis.questions.view import SCOPES, CampaignView
+from rankbench.analysis.statistics import FEWEST_BLOCKS
 from rankbench.language import Text, render, say
 from rankbench.model import Campaign, Finding
 from rankbench.plan import notation, stop_rules
@@ -32,12 +38,6 @@ from rankbench.report import foreign_tables, packing, summary, tables, then_and_
 from rankbench.report.evidence import SHOWN, describe_period, list_evidence, list_groups
 from rankbench.report.method import paragraphs
 from rankbench.report.tables import Table
-from rankbench.statistics import FEWEST_BLOCKS
-from rankbench.verdict import case_labels
-from rankbench.verdict import findings as verdict_findings
-from rankbench.verdict.joining import group_findings, join_group
-from rankbench.verdict.origins import describe_origins
-from rankbench.verdict.view import SCOPES, CampaignView
 
 SCRIPTS = ("data.js", "charts.js", "map.js", "tables.js", "filters.js", "page.js")
 """What the page does, in the order in which it is read."""

@@ -17,11 +17,11 @@ import jinja2
 import msgspec
 
 from rankbench import files, plots, units
+from rankbench.analysis.claims.conclusion import claim_scope
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.plots.forms import PAPER
 from rankbench.report.evidence import describe_period
-from rankbench.verdict.conclusion import claim_scope
-from rankbench.verdict.view import CampaignView
 
 DIGITS = 12
 """Of the checksum that are shown."""

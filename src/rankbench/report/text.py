@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from rankbench.analysis.claims.joining import group_findings
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.report import foreign_tables, tables
 from rankbench.report.evidence import list_groups
 from rankbench.report.pictures import name_picture
 from rankbench.report.tables import Cell, Table
-from rankbench.verdict import case_labels
-from rankbench.verdict.joining import group_findings
-from rankbench.verdict.view import CampaignView
 
 LATEX = {
     **{character: f"\\{character}" for character in "#$%&_{}"},

@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.questions.interim import list_interim_looks
+from rankbench.analysis.questions.view import select_judgeable
+from rankbench.analysis.statistics import references
 from rankbench.model import BROKEN, NO_CPU, Campaign, Comparison, Launch, LaunchStatus, Rule, Variant
 from rankbench.plan.settings import OPTION
-from rankbench.statistics import references
 from rankbench.store import Store
 from rankbench.tuning import DEFAULT, Task
 from rankbench.tuning.step_plans import make_label
-from rankbench.verdict.interim import list_interim_looks
-from rankbench.verdict.view import select_judgeable
 
 MOST_IN_FRONT = 3
 """Variants of an operation whose parameters are searched."""

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 import polars as pl
 
-from rankbench import evaluation
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.block_ratios import Overall
+from rankbench.analysis.questions.overall import compare_overall
 from rankbench.language import Text, say
 from rankbench.model import Case, CaseStatus, Comparison, Rule
 from rankbench.quantities import format_size
 from rankbench.store import Store
 from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task
 from rankbench.tuning.choosing import Fault, Point, SearchResult, list_failed_launches, select_broken
-from rankbench.verdict.block_ratios import Overall
-from rankbench.verdict.overall import compare_overall
 
 NO_OVERALL = Overall(1.0, 0.0, math.inf)
 

@@ -9,13 +9,13 @@ from typing import NamedTuple
 
 from rankbench.across.conditions import parse_pairs, resolve
 from rankbench.across.two_campaigns import CampaignPair, hold
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.placements import invert
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Campaign, Comparison, RankbenchError
 from rankbench.quantities import spell_count
-from rankbench.statistics.placements import invert
 from rankbench.store import find_similar
 from rankbench.units import suggestion
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows.locations import find_campaign, is_campaign, results_folder
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.watching import SILENT, Progress

@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from time import monotonic
 
-from rankbench import campaign, evaluation, store
+from rankbench import campaign, store
+from rankbench.analysis import evaluation
+from rankbench.analysis.evaluation.stopping import decide
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.campaign import CampaignRequest, Decide, Decision
 from rankbench.campaign.spending import block_durations_s
-from rankbench.evaluation.stopping import decide
 from rankbench.plan import notation
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 
 def is_finished(request: CampaignRequest) -> bool:

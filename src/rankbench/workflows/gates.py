@@ -24,17 +24,17 @@ from rankbench.across.conditions import (
 from rankbench.across.gate import Check
 from rankbench.across.nightly import nightly, select_earlier
 from rankbench.across.two_campaigns import CONTRADICTION, hold
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.campaign import CampaignRequest, remeasuring
-from rankbench.evaluation import evaluate
 from rankbench.language import render
 from rankbench.model import Campaign, Library, RankbenchError, Stop
 from rankbench.plan import notation
 from rankbench.quantities import spell_count
 from rankbench.report.then_and_now import list_remarks
-from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.store import Store
 from rankbench.store.folders import list_campaigns
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows.comparison import describe_control
 from rankbench.workflows.decisions import is_finished
 from rankbench.workflows.locations import home

@@ -56,8 +56,8 @@ def collect_job(opened: Store) -> Decision | None:
 
 
 def _decide_after(opened: Store, blocks: int) -> Decision:
-    from rankbench import evaluation  # It loads Polars.
-    from rankbench.evaluation.stopping import decide
+    from rankbench.analysis import evaluation  # It loads Polars.
+    from rankbench.analysis.evaluation.stopping import decide
 
     seconds = [0.0] * blocks
     for launch in opened.launches():

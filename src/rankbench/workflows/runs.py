@@ -21,9 +21,9 @@ from rankbench.workflows.requested_plans import MeasuringOptions, add_prefixes, 
 from rankbench.workflows.watching import SILENT, Progress
 
 if TYPE_CHECKING:
+    from rankbench.analysis.questions.view import CampaignView
     from rankbench.campaign import CampaignRequest, Decision
     from rankbench.store import Store
-    from rankbench.verdict.view import CampaignView
 
 PLAN_FILE = "plan.toml"
 

@@ -14,15 +14,15 @@ from rankbench import campaign, files, launch, libraries, plan, tuning
 from rankbench.campaign import CampaignRequest, Decide, sum_launches
 from rankbench.campaign.variables import variables
 from rankbench.language import render, say
-from rankbench.libraries import tuned
-from rankbench.libraries.tuners import Target, Tuner
 from rankbench.model import Campaign, Handover, Library, Machine, ProvenSettings, RankbenchError, Rule
 from rankbench.plan.stop_rules import Decision
 from rankbench.quantities import format_ratio, format_size, spell_count
 from rankbench.store import Store
 from rankbench.tuning import FEWEST_BLOCKS, TUNED, Task, choosing, proving, reproducibility, step_plans
 from rankbench.tuning.choosing import SearchResult
+from rankbench.tuning.handover import proven_settings
 from rankbench.tuning.proving import Exclusion, Proof
+from rankbench.tuning.tuners import Target, Tuner
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
 from rankbench.workflows.reproducible_sums import SumStudy
@@ -315,7 +315,7 @@ class Session(NamedTuple):
     def hand_over(self, handover: Handover, rules: list[Rule], proof: Proof, ranks: list[int]) -> TuneResult:
         """Store the proven settings, and show what a job script or module file needs."""
         machine = launch.machine()
-        proven = tuned.store_proven(
+        proven = proven_settings.store_proven(
             ProvenSettings(
                 library=self.library.name,
                 created=datetime.now(UTC).isoformat(timespec="seconds"),
@@ -385,4 +385,4 @@ def write_files(handover: Handover, folder: Path) -> dict[str, str]:
         folder.mkdir(parents=True, exist_ok=True)
     for name, text in handover.files.items():
         files.write(folder.resolve() / name, text)
-    return tuned.place_files(handover.settings, folder.resolve())
+    return proven_settings.place_files(handover.settings, folder.resolve())

@@ -8,11 +8,10 @@ from typing import NamedTuple
 
 from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
-from rankbench.libraries import tuners
-from rankbench.libraries.tuners import Target, Tuner
 from rankbench.model import Calls, Library, Plan, RankbenchError
 from rankbench.plan import notation
-from rankbench.tuning import Task
+from rankbench.tuning import Task, tuners
+from rankbench.tuning.tuners import Target, Tuner
 from rankbench.workflows.locations import campaign_folder, home, results_folder
 from rankbench.workflows.option_values import parse_calls
 from rankbench.workflows.reproducible_sums import SumStudy

@@ -9,10 +9,10 @@ import polars as pl
 from wording import WORDING
 
 from rankbench.across.two_campaigns import Change, _name_states, list_sentences
+from rankbench.analysis.statistics.references import Levels
+from rankbench.analysis.statistics.unpaired_levels import compare_at_levels
 from rankbench.language import render
 from rankbench.report.then_and_now import describe_change, describe_ratio
-from rankbench.statistics.references import Levels
-from rankbench.statistics.unpaired_levels import compare_at_levels
 
 AT = Levels(100.0, 300.0, 150.0, 250.0)
 

@@ -13,15 +13,16 @@ from fakes import campaign_views, campaigns
 from fakes.campaigns import Truth
 from wording import WORDING
 
-from rankbench import evaluation, report
+from rankbench import report
 from rankbench.across import gate
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.exports.formats import json
 from rankbench.language import render
 from rankbench.model import Case, CaseStatus
 from rankbench.report import flat_frames, tables
 from rankbench.report.junit import junit
 from rankbench.report.tables import results
-from rankbench.verdict.view import CampaignView
 
 PAIR = ("alpha", "beta")
 SEEDS = range(3)

@@ -11,11 +11,11 @@ import pytest
 from fakes.library import behave
 from unit.campaign.test_blocks import PLAN, assert_sound, libraries, run
 
-from rankbench import evaluation
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.alone import compare_alone
 from rankbench.campaign import loop
 from rankbench.language import render
-from rankbench.statistics.alone import compare_alone
-from rankbench.verdict.view import CampaignView
 
 __all__ = ["libraries"]
 

@@ -15,7 +15,8 @@ from fakes.library import behave
 from unit.campaign.test_blocks import PLAN, assert_sound, continue_measuring, libraries, list_statuses, prepare, run
 from wording import WORDING, find_lines
 
-from rankbench import campaign, evaluation, plan
+from rankbench import campaign, plan
+from rankbench.analysis import evaluation
 from rankbench.campaign import Progress
 from rankbench.campaign.loop import MOST_LOST_LAUNCHES
 from rankbench.language import render

@@ -8,7 +8,7 @@ import pytest
 from unit.campaign.test_blocks import PLAN, assert_sound, libraries, prepare
 from wording import WORDING, find_lines
 
-from rankbench import evaluation
+from rankbench.analysis import evaluation
 from rankbench.campaign import Progress, history, loop
 from rankbench.campaign.sharing import Sharing
 from rankbench.language import render

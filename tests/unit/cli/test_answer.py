@@ -6,14 +6,14 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth, make_campaign
 
-from rankbench import evaluation
+from rankbench.analysis import evaluation
+from rankbench.analysis.claims.joining import group_findings, join_group
 from rankbench.campaign import Decision
 from rankbench.cli.campaign_end import conclude
 from rankbench.cli.display import answer, console, list_findings, print_findings, spread_lines
 from rankbench.language import render
 from rankbench.model import Case
 from rankbench.store import Store
-from rankbench.verdict.joining import group_findings, join_group
 
 NAMES = ("alpha-1.0.0", "al[red]pha-beta-2.0", "gamma-long-name-2021.18.1")
 

@@ -16,10 +16,11 @@ import pytest
 from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
 
-from rankbench import cli, statistics
+from rankbench import cli
 from rankbench.across import gate as gate_checks
 from rankbench.across.gate import Check
 from rankbench.across.two_campaigns import hold
+from rankbench.analysis import statistics
 from rankbench.cli.display import console
 from rankbench.language import say
 from rankbench.model import Case, CaseStatus, RankbenchError, StoredTable

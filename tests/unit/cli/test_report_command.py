@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
+from rankbench.analysis.evaluation import evaluate
 from rankbench.cli.commands.report import report
-from rankbench.evaluation import evaluate
 from rankbench.language import Text, as_data, render
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 

@@ -16,11 +16,11 @@ import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 
+from rankbench.analysis.evaluation import evaluate
 from rankbench.cli import main
 from rankbench.cli.cases import format_half_width
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, RankbenchError, Summary
 from rankbench.quantities import format_time
 from rankbench.store import Store, lock

@@ -13,7 +13,8 @@ from typing import cast
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
-from rankbench import cli, evaluation
+from rankbench import cli
+from rankbench.analysis import evaluation
 from rankbench.store import Store
 from rankbench.workflows import decisions
 

@@ -11,7 +11,7 @@ import pytest
 from fakes import library as fake
 
 from rankbench import cli
-from rankbench.statistics import known_times
+from rankbench.analysis.statistics import known_times
 
 if TYPE_CHECKING:
     Command = Callable[..., tuple[int, list[str], str]]
@@ -149,7 +149,7 @@ def test_a_wrong_time_fails_after_three_launches_on_a_quiet_machine(
 def test_discarded_rounds_are_no_failure(run: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     """They show how often ranks are interrupted here, at any load."""
     monkeypatch.setattr("rankbench.launch.machine", fakes.make_machine)
-    monkeypatch.setattr("rankbench.statistics.known_times.MOST_DISCARDED", 0.0001)
+    monkeypatch.setattr("rankbench.analysis.statistics.known_times.MOST_DISCARDED", 0.0001)
     load_machine(monkeypatch, 0.01)
     code, lines, _ = run("--clock", "tsc")
     assert code == 0

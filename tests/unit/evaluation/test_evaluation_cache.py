@@ -8,12 +8,13 @@ import msgspec
 import pytest
 from fakes.campaigns import Truth, make_campaign
 
-from rankbench import caching, evaluation, store
-from rankbench.evaluation import cache, evaluate
+from rankbench import caching, store
+from rankbench.analysis import evaluation
+from rankbench.analysis.evaluation import cache, evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, render, restore_texts, say
 from rankbench.model import Case, DamagedFileError
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 
 def make_truth(candidate: str, case: Case) -> Truth:

@@ -12,16 +12,16 @@ from fakes.campaigns import Truth
 from scipy import stats
 from wording import WORDING
 
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.evaluation.stopping import decide
+from rankbench.analysis.questions.interim import list_interim_looks
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.looks import Penalty
 from rankbench.campaign import Decision
-from rankbench.evaluation import evaluate
-from rankbench.evaluation.stopping import decide
 from rankbench.language import render
 from rankbench.model import Case, Comparison, Look, Plan, Stop, Summary
 from rankbench.plan import list_looks
 from rankbench.plan.reading import parse_plan
-from rankbench.statistics.looks import Penalty
-from rankbench.verdict.interim import list_interim_looks
-from rankbench.verdict.view import CampaignView
 
 FIRST_LOOK = [1.0] * 5
 LOOKS = list_looks(Stop())

@@ -16,7 +16,7 @@ from wording import WORDING, find_lines, refuses
 
 from rankbench import imports as importer
 from rankbench import store
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
 from rankbench.foreign import Line, outputs
 from rankbench.imports import ImportRequest, Part, Source
 from rankbench.model import CaseStatus, Launch, LaunchStatus, Placement, RankbenchError, Summary

@@ -12,10 +12,10 @@ from wording import WORDING
 
 from rankbench import store
 from rankbench.across.gate import check_candidate
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 SIZES = (4, 8, 16, 32)
 

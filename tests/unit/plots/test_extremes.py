@@ -11,13 +11,13 @@ from fakes import campaigns, imports, tool_outputs
 from wording import WORDING
 
 from rankbench import imports as importer
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.imports import ImportRequest, Source
 from rankbench.plots import forms
 from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import extremes
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 LABELS = ["MPICH", "OpenMPI", "IntelMPI"]
 

@@ -13,14 +13,14 @@ import vl_convert
 from fakes import evaluations, torus
 from wording import WORDING
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.modes import find_launch_modes
 from rankbench.language import render
 from rankbench.plots import forms as plots_forms
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.kinds import histogram
 from rankbench.plots.kinds.histogram import Axis, Panel
-from rankbench.statistics.modes import find_launch_modes
-from rankbench.verdict.view import CampaignView
 
 
 def make_panel(times: np.ndarray, name: str = "alpha") -> Panel:

@@ -10,11 +10,11 @@ import pytest
 from fakes import hierarchy, kinds
 from wording import WORDING
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.places import Places
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import bars, curves, distribution, matrix, ratios, winner_map
-from rankbench.statistics.places import Places
-from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

@@ -14,14 +14,14 @@ from fakes import evaluations, imports, recorded_programs, scales, tool_outputs
 from wording import WORDING
 
 from rankbench import plots, units
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CALL, SCOPES, CampaignView
 from rankbench.plots import axes, captions, palette, winner_cells
 from rankbench.plots import chart as plots_chart
 from rankbench.plots import forms as plots_forms
 from rankbench.plots.chart import Chart
 from rankbench.plots.kinds import bars, curves, distribution, ranks, ratios, winner_map
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CALL, SCOPES, CampaignView
 
 Kind = Literal["time", "bandwidth", "rate", "memory"]
 

@@ -12,13 +12,13 @@ from fakes import evaluations, large, recorded_programs, scales, tool_outputs
 from wording import refuses
 
 from rankbench import imports, plots, units
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import RankbenchError
 from rankbench.plots.chart import Chart
 from rankbench.report import figures, pictures, write_figures
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 BEGINNINGS = {".png": b"\x89PNG", ".svg": b"<svg", ".pdf": b"%PDF"}
 

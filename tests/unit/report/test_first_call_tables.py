@@ -14,16 +14,16 @@ from fakes import campaigns, evaluations, pages
 from wording import refuses
 
 from rankbench import store
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.evaluation import evaluate
 from rankbench.exports import tidy
 from rankbench.report import markdown, write_html
 from rankbench.report.tables import Table
 from rankbench.report.tables.first_calls import sentences as first_call_sentences
 from rankbench.report.tables.first_calls import tables as first_call_tables
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 FIRST_NS = {"bcast": 1000.0, "reduce": 60000.0}
 """First calls of alpha; those of beta take a tenth."""

@@ -10,10 +10,11 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
-from rankbench import evaluation, store
+from rankbench import store
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, CaseStatus
 from rankbench.report.tables import fitness
-from rankbench.verdict.view import CampaignView
 
 SIZES = (8, 64, 1024, 4096, 65536)
 FAULTS = {

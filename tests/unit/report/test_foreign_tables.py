@@ -12,12 +12,12 @@ from fakes import campaigns, evaluations, imports, tool_outputs
 from wording import WORDING, find_lines
 
 from rankbench import imports as importer
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.foreign.tools import osu
 from rankbench.imports import ImportRequest, Source
 from rankbench.report import foreign_tables, markdown, write_html
 from rankbench.report.tables import Table
-from rankbench.verdict.view import CampaignView
 
 OSU = {operation.name: operation for operation in osu.OPERATIONS}
 

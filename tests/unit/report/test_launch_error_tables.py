@@ -9,13 +9,13 @@ import polars as pl
 import pytest
 from fakes import scales
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.summaries import summarise
 from rankbench.plots.kinds import launch_errors as plot
 from rankbench.report import make_frames
 from rankbench.report.tables import launch_errors
-from rankbench.statistics.placements import remove_placement
-from rankbench.statistics.summaries import summarise
-from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

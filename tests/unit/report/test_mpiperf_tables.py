@@ -11,8 +11,9 @@ from fakes import campaigns, tool_outputs
 from scipy import stats
 
 from rankbench import cli, imports
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli import display
-from rankbench.evaluation import evaluate
 from rankbench.imports import ImportRequest, Source
 from rankbench.model import Summary
 from rankbench.report.tables.mpiperf import HEADINGS, cells, make_row, wanted
@@ -20,7 +21,6 @@ from rankbench.report.tables.mpiperf import frame as mpiperf_frame
 from rankbench.report.tables.mpiperf import tables as mpiperf_tables
 from rankbench.report.text import markdown
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 SAMPLE = tool_outputs.SAMPLES / "mpiperf" / "Allgather.txt"
 

@@ -9,12 +9,12 @@ import pytest
 from fakes import kinds
 from wording import WORDING, find_lines
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables import Table, results
 from rankbench.report.tables.matrix import tables as matrix_tables
 from rankbench.report.tables.overlap import tables as overlap_tables
-from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

@@ -9,12 +9,12 @@ import pytest
 from fakes import kinds, pages, placement_campaigns
 from wording import WORDING
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, CaseResult, CaseStatus
 from rankbench.plots.kinds import placements
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables.placements import tables as placement_tables
-from rankbench.verdict.view import CampaignView
 
 FACTORS = {"same-l2": 1.0, "two-sockets": 3.0, "nodes": 25.0}
 

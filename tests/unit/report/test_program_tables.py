@@ -9,8 +9,8 @@ from fakes import verdicts
 from fakes.recorded_programs import LINE, make_recorded
 
 from rankbench import plots
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.report.tables import program
-from rankbench.verdict.view import CampaignView
 
 PLOTS = set(program.PLOTS)
 

@@ -8,8 +8,8 @@ import msgspec
 from fakes import evaluations
 from wording import WORDING
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.report.tables import ranks as rank_tables
-from rankbench.verdict.view import CampaignView
 
 
 def keep_all(evaluation: CampaignView) -> CampaignView:

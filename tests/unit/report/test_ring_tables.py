@@ -10,16 +10,16 @@ import pytest
 from fakes import campaigns, evaluations, pages, torus
 from wording import WORDING, find_lines, refuses
 
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.evaluation import evaluate
 from rankbench.quantities import format_time
 from rankbench.report import latex, markdown, write_html
 from rankbench.report.tables import Table
 from rankbench.report.tables.rings import frame as ring_frame
 from rankbench.report.tables.rings import tables as ring_tables
 from rankbench.store import Store
-from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture(scope="module")

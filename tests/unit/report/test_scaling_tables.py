@@ -16,8 +16,9 @@ from typer.testing import CliRunner
 from wording import WORDING, find_lines
 
 from rankbench import plots, store
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli import application
-from rankbench.evaluation import evaluate
 from rankbench.model import Case, CaseStatus, Placement
 from rankbench.plots.chart import Row
 from rankbench.plots.kinds import node_bandwidth, placements, scaling, scaling_ranks
@@ -26,7 +27,6 @@ from rankbench.report.tables.placements import tables as placement_tables
 from rankbench.report.tables.scaling import frame as scaling_frame
 from rankbench.report.tables.scaling import sentences as scaling_sentences
 from rankbench.report.tables.scaling import tables as scaling_tables
-from rankbench.verdict.view import CampaignView
 
 NODES = (1, 2, 4, 8)
 SCALE = "alltoall.blocking.64.byte..window"

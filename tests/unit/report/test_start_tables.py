@@ -10,11 +10,12 @@ from fakes import campaigns
 from fakes.campaigns import Truth
 from wording import WORDING
 
-from rankbench import evaluation, plots
+from rankbench import plots
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case
 from rankbench.report.tables import smallest_cases
 from rankbench.report.tables.starts import tables as start_tables
-from rankbench.verdict.view import CampaignView
 
 WINDOW = campaigns.make_cases(lines=[("allreduce", "blocking"), ("barrier", "blocking")])
 SMALL = "allreduce.blocking.8.float.socket.window"

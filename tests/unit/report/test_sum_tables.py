@@ -8,11 +8,11 @@ from pathlib import Path
 from fakes import verdicts
 from wording import WORDING
 
+from rankbench.analysis.claims.conclusion import conclude
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.model.sum_bits import SumRow
 from rankbench.report.tables import sums
-from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.view import CampaignView
 
 
 def make_row(candidate: str, operation: str = "allreduce", *, on_ranks: tuple[int, ...] = ()) -> SumRow:

@@ -14,13 +14,13 @@ import pytest
 from fakes import campaign_views, campaigns, evaluations
 from wording import WORDING, find_lines
 
+from rankbench.analysis.claims.conclusion import conclude
+from rankbench.analysis.claims.standings import list_standings
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.model import Case
 from rankbench.plots.kinds import overall
 from rankbench.report import summary, write_figures, write_page, write_slide
-from rankbench.verdict.conclusion import conclude
-from rankbench.verdict.standings import list_standings
-from rankbench.verdict.view import CampaignView
 
 NAMES = ("alpha", "beta", "gamma")
 

@@ -9,14 +9,14 @@ from fakes import campaigns, evaluations
 from fakes.campaigns import Truth
 from wording import WORDING, find_lines
 
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import CaseVerdict
 from rankbench.model.verdicts import Outcome
 from rankbench.plots import captions, marks
 from rankbench.report import overview, tables
 from rankbench.report.tables import Cell, Table, make_value_cell, results
 from rankbench.report.text import latex, markdown
-from rankbench.verdict.view import CampaignView
 
 
 @pytest.fixture

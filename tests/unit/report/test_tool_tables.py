@@ -10,12 +10,12 @@ from wording import WORDING, find_lines
 
 from rankbench import imports as importer
 from rankbench import report
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.imports import ImportRequest, Source
 from rankbench.plots.kinds import tools as plot
 from rankbench.report.tables import Table
 from rankbench.report.tables import tools as table_kind
-from rankbench.verdict.view import CampaignView
 
 OUTPUTS = {"A": "mpiperf/Bcast.txt", "B": "skampi/skampi_coll.txt"}
 

@@ -10,9 +10,9 @@ import pytest
 from fakes import verdicts
 from wording import WORDING
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Rule, Variant
 from rankbench.report.tables import tuned
-from rankbench.verdict.view import CampaignView
 
 SIZES = {8: 1.0, 1024: 0.5, 65536: 1.5}
 """Beta's time relative to alpha's."""

@@ -12,12 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rankbench import quantities, units
-from rankbench.evaluation import evaluate
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.measures import Measure
 from rankbench.exports import EvaluatedCampaign, formats
 from rankbench.language import QUANTITIES, render, say
 from rankbench.report import html, latex, markdown, tables
 from rankbench.store import Store
-from rankbench.verdict.measures import Measure
 
 FORMATTERS = sorted(name for name in vars(quantities) if name.startswith("format_") and name != "format_size")
 NUMBERS = st.floats(allow_nan=True, allow_infinity=True) | st.sampled_from([0.0, -0.0, math.nan, math.inf, -math.inf])

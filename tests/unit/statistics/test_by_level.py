@@ -10,10 +10,10 @@ import pytest
 import scipy
 from fakes import level_figures as fake
 
+from rankbench.analysis.questions.placements import invert
+from rankbench.analysis.statistics import FEWEST_BLOCKS, compare
+from rankbench.analysis.statistics.looks import Penalty
 from rankbench.model import Comparison
-from rankbench.statistics import FEWEST_BLOCKS, compare
-from rankbench.statistics.looks import Penalty
-from rankbench.statistics.placements import invert
 
 PAIR = [("a", "b")]
 HALF = np.array([0.0, 1.0] * 6)

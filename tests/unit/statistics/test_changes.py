@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rankbench.statistics.change_points import FEWEST, Levels, find_steps
+from rankbench.analysis.statistics.change_points import FEWEST, Levels, find_steps
 
 THRESHOLD = 0.03
 LAUNCHES = 0.01

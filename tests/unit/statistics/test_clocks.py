@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from fakes import study as fake
 
+from rankbench.analysis.statistics import clocks
 from rankbench.samples import study
-from rankbench.statistics import clocks
 
 
 def _make_study(tmp_path: Path, **truth: Any) -> study.Study:

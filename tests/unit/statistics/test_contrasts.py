@@ -8,8 +8,8 @@ import numpy as np
 import polars as pl
 import pytest
 
-from rankbench.statistics.contrasts import Claim, compare_within_launches, decide_contrasts, judge
-from rankbench.statistics.moderation import moderate_spread
+from rankbench.analysis.statistics.contrasts import Claim, compare_within_launches, decide_contrasts, judge
+from rankbench.analysis.statistics.moderation import moderate_spread
 
 NONE = np.log1p(0.03)
 

@@ -10,8 +10,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy.signal import lfilter
 
-from rankbench import statistics
-from rankbench.statistics.correlation import LagOne, correlate_blocks, correlate_launches
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics.correlation import LagOne, correlate_blocks, correlate_launches
 
 
 def draw_series(r: float, comparisons: int, blocks: int, seed: int, level: float = 1.0) -> NDArray[np.float64]:

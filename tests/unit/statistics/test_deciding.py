@@ -11,10 +11,11 @@ import pytest
 from fakes.level_comparisons import combine_levels
 from scipy import stats
 
-from rankbench import plan, statistics
+from rankbench import plan
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics import deciding
+from rankbench.analysis.statistics.looks import Penalty
 from rankbench.model import Comparison, Stop
-from rankbench.statistics import deciding
-from rankbench.statistics.looks import Penalty
 
 LOOKS = plan.list_looks(Stop())
 DESIGN = deciding.SequentialDesign(0.03, LOOKS)

@@ -11,9 +11,18 @@ import pytest
 from fakes import campaign_views
 from scipy import stats
 
-from rankbench.statistics import decision
-from rankbench.statistics.decision import FDR, NO_FAMILY, Estimate, Family, adjust, decide, log_beyond, p_beyond
-from rankbench.statistics.looks import ONE_LOOK, Penalty
+from rankbench.analysis.statistics import decision
+from rankbench.analysis.statistics.decision import (
+    FDR,
+    NO_FAMILY,
+    Estimate,
+    Family,
+    adjust,
+    decide,
+    log_beyond,
+    p_beyond,
+)
+from rankbench.analysis.statistics.looks import ONE_LOOK, Penalty
 
 MARGIN = math.log1p(0.03)
 
@@ -156,7 +165,7 @@ def test_without_looks_decisions_are_those_of_the_plain_formulas(threshold: floa
     assert [result.different for result in decisions] == (adjusted_ <= 0.05).tolist()
 
 
-ROOMS = ("statistics", "verdict")
+ROOMS = ("statistics", "questions", "claims")
 ALLOWED_CALLS = {
     "statistics/moderation.py": "expresses a mixture of normal tails as Student's t; decides nothing",
 }

@@ -12,8 +12,8 @@ from scipy.cluster import hierarchy
 from scipy.spatial.distance import squareform
 
 import rankbench
-from rankbench.statistics import distributions
-from rankbench.statistics.resemblance import group_lines
+from rankbench.analysis.statistics import distributions
+from rankbench.analysis.statistics.resemblance import group_lines
 
 X = np.array([-7.0, -1.3, 0.0, 0.4, 2.0, 9.5])
 TAILS = np.array([1e-6, 1e-3, 0.025, 0.3, 0.5, 0.9])
@@ -64,7 +64,9 @@ def test_adjusted_p_values_and_ranks_are_scipy_s() -> None:
 def test_no_module_loads_scipy_s_distributions() -> None:
     files = Path(rankbench.__file__).parent.rglob("*.py")
     wrong = [path.name for path in files if re.search(r"scipy\.stats\.|from scipy import stats", path.read_text())]
-    assert not wrong, f"{wrong}: take it from rankbench.statistics.distributions; scipy.stats takes long to load"
+    assert not wrong, (
+        f"{wrong}: take it from rankbench.analysis.statistics.distributions; scipy.stats takes long to load"
+    )
 
 
 @pytest.mark.parametrize("seed", range(20))

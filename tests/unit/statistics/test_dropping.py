@@ -12,10 +12,11 @@ import pytest
 from fakes import campaigns
 from wording import WORDING, find_lines
 
-from rankbench import evaluation, statistics, store
+from rankbench import store
+from rankbench.analysis import evaluation, statistics
+from rankbench.analysis.statistics import dropping
 from rankbench.language import render
 from rankbench.model import LATE_START, AloneComparison, CaseResult, CaseStatus, Visit
-from rankbench.statistics import dropping
 from rankbench.store import Store
 
 CASES = [case for case in campaigns.make_cases("socket") if case.operation == "allreduce" and case.form == "blocking"]

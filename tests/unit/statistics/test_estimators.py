@@ -8,8 +8,8 @@ import pytest
 from fakes import mark_thorough
 from scipy import stats
 
-from rankbench import statistics
-from rankbench.statistics.launch_values import students_half
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics.launch_values import students_half
 
 
 def make_launch(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from rankbench.statistics.first_calls import summarise_first_calls, tabulate_first_calls
+from rankbench.analysis.statistics.first_calls import summarise_first_calls, tabulate_first_calls
 
 
 def make_cases(*rows: tuple[int, str, int, str, float, float]) -> pl.DataFrame:

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from fakes import campaigns, imports
 
-from rankbench.statistics.ranks import tabulate_last_ranks, tabulate_ranks
-from rankbench.verdict.view import NO_LAST_RANKS
+from rankbench.analysis.questions.view import NO_LAST_RANKS
+from rankbench.analysis.statistics.ranks import tabulate_last_ranks, tabulate_ranks
 
 
 def test_shares_of_last_ranks_are_per_launch_and_only_of_operations_timed_by_all(tmp_path: Path) -> None:

@@ -9,8 +9,8 @@ import pytest
 from fakes import mark_thorough
 from scipy import stats
 
-from rankbench.statistics import decision, trimming
-from rankbench.statistics.moderation import moderate_spread
+from rankbench.analysis.statistics import decision, trimming
+from rankbench.analysis.statistics.moderation import moderate_spread
 
 QUIET, NOISY = 0.01, 0.2
 COMPARISONS = 129

@@ -10,8 +10,8 @@ import pytest
 from fakes import mark_thorough
 from wording import WORDING
 
+from rankbench.analysis.statistics import modes
 from rankbench.language import render
-from rankbench.statistics import modes
 
 if TYPE_CHECKING:
     Random = np.random.Generator

@@ -7,7 +7,7 @@ import math
 import polars as pl
 import pytest
 
-from rankbench.statistics.pairing import pair_logs, pair_visits
+from rankbench.analysis.statistics.pairing import pair_logs, pair_visits
 
 
 def make_launch(

@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
 
-from rankbench.statistics.parts import divide_by_case, divide_by_launch
+from rankbench.analysis.statistics.parts import divide_by_case, divide_by_launch
 
 SAMPLES = pl.DataFrame(
     [

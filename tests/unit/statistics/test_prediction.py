@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import scipy
 
-from rankbench.statistics.prediction import predict
+from rankbench.analysis.statistics.prediction import predict
 
 
 def test_the_interval_is_that_of_one_new_value() -> None:

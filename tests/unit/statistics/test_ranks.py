@@ -9,7 +9,7 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
-from rankbench.statistics.ranks import tabulate_ranks
+from rankbench.analysis.statistics.ranks import tabulate_ranks
 
 CASES = campaigns.make_cases(lines=[("allreduce", "blocking"), ("pingpong", "blocking")], sizes=(8,))
 

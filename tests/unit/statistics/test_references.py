@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
-from rankbench.statistics.references import Levels, by_case, find_levels, name_level
+from rankbench.analysis.statistics.references import Levels, by_case, find_levels, name_level
 
 NEAR, FAR = 55.0, 228.0
 

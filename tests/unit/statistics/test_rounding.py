@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rankbench import statistics
-from rankbench.statistics import deciding, rounding
-from rankbench.statistics.contrasts import Claim, compare_within_launches, judge
-from rankbench.statistics.prediction import predict
-from rankbench.statistics.unpaired import compare_unpaired
-from rankbench.statistics.unpaired_levels import compare_at_levels
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics import deciding, rounding
+from rankbench.analysis.statistics.contrasts import Claim, compare_within_launches, judge
+from rankbench.analysis.statistics.prediction import predict
+from rankbench.analysis.statistics.unpaired import compare_unpaired
+from rankbench.analysis.statistics.unpaired_levels import compare_at_levels
 
 PAIR = [("a", "b")]
 TRUE_NS = {"a": 204.7, "b": 205.3}

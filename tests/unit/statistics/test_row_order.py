@@ -17,11 +17,11 @@ import pytest
 from fakes import campaigns, torus
 
 import rankbench
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.questions import rings
+from rankbench.analysis.statistics.shapes import list_curves
+from rankbench.analysis.statistics.unpaired import compare_unpaired
 from rankbench.model import Case
-from rankbench.statistics import rings
-from rankbench.statistics.shapes import list_curves
-from rankbench.statistics.unpaired import compare_unpaired
 from rankbench.store import Store
 
 SOURCE = Path(rankbench.__file__).parent

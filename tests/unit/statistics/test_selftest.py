@@ -5,8 +5,8 @@ from __future__ import annotations
 import msgspec
 import pytest
 
+from rankbench.analysis.statistics import known_times
 from rankbench.model import ALL_RANKS, Case, CaseResult, CaseStatus, Series, Start
-from rankbench.statistics import known_times
 
 WINDOW = Start(name="window", help="", scheduled=True)
 STRICT = Start(name="window-mpiperf", help="", scheduled=True, discards_overruns=True)

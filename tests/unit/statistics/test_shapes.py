@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from fakes import mark_thorough
 
-from rankbench.statistics.shapes import Curve, Step, compute_excesses, find_steps, list_curves
+from rankbench.analysis.statistics.shapes import Curve, Step, compute_excesses, find_steps, list_curves
 
 SIZES = [1 << power for power in range(3, 21)]
 FIRST, SECOND = 12, 16

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from rankbench.statistics.shrinkage import shrink
+from rankbench.analysis.statistics.shrinkage import shrink
 
 if TYPE_CHECKING:
     Values = NDArray[np.float64]

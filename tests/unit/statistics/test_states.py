@@ -8,8 +8,8 @@ import msgspec
 import pytest
 from fakes import campaigns
 
+from rankbench.analysis.statistics import states
 from rankbench.model import Exchange, Launch, State
-from rankbench.statistics import states
 
 
 def make_launch(

@@ -11,11 +11,12 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rankbench import plan, statistics
+from rankbench import plan
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics import median_interval
+from rankbench.analysis.statistics.looks import ALPHA, ONE_LOOK, Penalty
+from rankbench.analysis.statistics.medians import find_grouped_median
 from rankbench.model import Stop
-from rankbench.statistics import median_interval
-from rankbench.statistics.looks import ALPHA, ONE_LOOK, Penalty
-from rankbench.statistics.medians import find_grouped_median
 
 if TYPE_CHECKING:
     Noise = Callable[[np.random.Generator, tuple[int, ...]], NDArray[np.float64]]

@@ -9,7 +9,7 @@ from scipy import stats
 from unit.statistics.test_estimators import make_launch
 from wording import WORDING, find_lines
 
-from rankbench import statistics
+from rankbench.analysis import statistics
 from rankbench.language import render
 from rankbench.model import Summary
 

@@ -8,8 +8,8 @@ import pytest
 from numpy.typing import NDArray
 from scipy import stats
 
-from rankbench import statistics
-from rankbench.statistics import trimming
+from rankbench.analysis import statistics
+from rankbench.analysis.statistics import trimming
 
 CAMPAIGNS = 2000
 SCATTER = 0.05

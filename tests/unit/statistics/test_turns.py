@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from fakes.core import make_row
 
-from rankbench.statistics.turns import estimate_effects
+from rankbench.analysis.statistics.turns import estimate_effects
 
 NAMES = ["a", "b", "c"]
 CASES, VISITS, BLOCKS = 6, 5, 12

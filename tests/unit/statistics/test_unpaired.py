@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from scipy import stats
 
-from rankbench.statistics.unpaired import compare_unpaired
+from rankbench.analysis.statistics.unpaired import compare_unpaired
 
 
 def make_values(times_ns: dict[tuple[str, str], list[float]]) -> pl.DataFrame:

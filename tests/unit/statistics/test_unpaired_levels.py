@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 from fakes.level_figures import draw_values, list_levels
 
-from rankbench.statistics.unpaired import compare_unpaired
-from rankbench.statistics.unpaired_levels import AtLevels, compare_at_levels, compute_far_share
+from rankbench.analysis.statistics.unpaired import compare_unpaired
+from rankbench.analysis.statistics.unpaired_levels import AtLevels, compare_at_levels, compute_far_share
 
 if TYPE_CHECKING:
     import polars as pl

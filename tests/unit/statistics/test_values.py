@@ -14,10 +14,10 @@ from fakes import level_figures as fake
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rankbench.analysis.statistics import compare, median_interval
+from rankbench.analysis.statistics.level_values import agree, agree_values
 from rankbench.model import Comparison, Level, Summary
 from rankbench.model.verdicts import LevelValue
-from rankbench.statistics import compare, median_interval
-from rankbench.statistics.level_values import agree, agree_values
 
 CASES, BLOCKS = 8, 8
 PAIRS = list(itertools.combinations(fake.NAMES, 2))

@@ -13,10 +13,10 @@ import pytest
 from fakes import campaigns
 
 from rankbench import store
+from rankbench.analysis.evaluation import evaluate
 from rankbench.cli.campaign_list import DAMAGED
 from rankbench.cli.commands.status import status
 from rankbench.cli.display import console
-from rankbench.evaluation import evaluate
 from rankbench.model import DamagedFileError
 
 FLIPS = 25

@@ -17,8 +17,8 @@ from rankbench.across.conditions import Match, Probes
 from rankbench.across.gate import Check
 from rankbench.across.trend import Point, Turn
 from rankbench.across.two_campaigns import CampaignComparison, Change, LevelChange, Remark
+from rankbench.analysis.evaluation import evaluate
 from rankbench.cli.commands.gate import Gate
-from rankbench.evaluation import evaluate
 from rankbench.model import (
     ALL_RANKS,
     ROTATING,

@@ -9,11 +9,10 @@ from fakes.ratios import make_ratio
 from wording import WORDING, refuses
 
 from rankbench import launch, plan
-from rankbench.libraries import tuners
+from rankbench.analysis.questions.block_ratios import Overall
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
-from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans
+from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans, tuners
 from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
-from rankbench.verdict.block_ratios import Overall
 from rankbench.workflows import tuning_steps, tunings
 from rankbench.workflows.watching import SILENT
 

@@ -11,16 +11,15 @@ import pytest
 from fakes import campaigns, mark_thorough
 from wording import WORDING
 
-from rankbench import evaluation
+from rankbench.analysis import evaluation
+from rankbench.analysis.questions.overall import find_answer
+from rankbench.analysis.statistics.looks import ONE_LOOK
 from rankbench.cli.display import TerminalProgress
 from rankbench.language import render
-from rankbench.libraries import tuners
 from rankbench.model import BROKEN, NO_CPU, Case, CaseStatus, Comparison, LaunchStatus, Variant
-from rankbench.statistics.looks import ONE_LOOK
 from rankbench.store import Store
-from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task, proving
+from rankbench.tuning import DEFAULT, LEAST_CHECKED, TUNED, Task, proving, tuners
 from rankbench.tuning.choosing import Point, SearchResult
-from rankbench.verdict.overall import find_answer
 from rankbench.workflows.tuning_steps import Session
 
 

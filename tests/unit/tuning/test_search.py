@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from fakes import campaigns
 
-from rankbench import evaluation, statistics
+from rankbench.analysis import evaluation, statistics
 from rankbench.model import Variant
 from rankbench.store import Store
 from rankbench.tuning import DEFAULT, Task

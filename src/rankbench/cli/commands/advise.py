@@ -13,10 +13,12 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import profiles
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions import mix
+from rankbench.analysis.questions.mix import Mix
 from rankbench.cli.display import console, plain_table, split_name, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import CampaignFolder
-from rankbench.evaluation import evaluate
 from rankbench.language import Text as Sentence
 from rankbench.language import join_words, render, say
 from rankbench.model import Calls, RankbenchError
@@ -24,8 +26,6 @@ from rankbench.plan import notation
 from rankbench.profiles import Profile
 from rankbench.quantities import format_ratio, format_time, spell_count
 from rankbench.store import Store
-from rankbench.verdict import mix
-from rankbench.verdict.mix import Mix
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_calls
 

@@ -11,6 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.across.two_campaigns import CampaignPair
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli.cases import describe_missing, format_half_width
 from rankbench.cli.display import TerminalProgress, console, drop_wide, find_words, plain_table, spread_lines
 from rankbench.cli.formats import (
@@ -27,7 +28,6 @@ from rankbench.model import CaseVerdict, Comparison, Summary
 from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
 from rankbench.report import then_and_now as change_report
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows import comparison
 from rankbench.workflows.comparison import CandidatePair, CompareRequest, describe_control
 

@@ -11,6 +11,7 @@ import typer
 from rich.text import Text
 
 from rankbench.across.gate import Check, Outcome
+from rankbench.analysis.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.cli.display import TerminalProgress, console, print_text
 from rankbench.cli.formats import GateFormat, add_output_option, check_format, print_json
 from rankbench.cli.output_files import check_output, write_output
@@ -23,7 +24,6 @@ from rankbench.report.junit import junit as format_junit
 from rankbench.report.junit import junit_error
 from rankbench.report.openmetrics import format_metrics, list_gate_metrics
 from rankbench.report.pull_request import format_pull_request
-from rankbench.statistics.prediction import FEWEST_PAST, LAST
 from rankbench.workflows import gates
 from rankbench.workflows.gates import GateRequest, GateResult, UncheckedError, check_request
 from rankbench.workflows.opening import open_current

@@ -13,6 +13,7 @@ from rich.text import Text
 from rankbench import extras
 from rankbench.across import trend
 from rankbench.across.trend import History
+from rankbench.analysis.statistics.change_points import FEWEST
 from rankbench.cli.cases import choose_cases
 from rankbench.cli.display import console, fill_table
 from rankbench.cli.formats import check_format, print_json, redirect_output
@@ -21,7 +22,6 @@ from rankbench.model import RankbenchError
 from rankbench.quantities import spell_count
 from rankbench.report import history_table as history_report
 from rankbench.report.pictures import ALL_FORMATS
-from rankbench.statistics.change_points import FEWEST
 from rankbench.store.folders import list_campaigns
 from rankbench.workflows.locations import find_campaign, results_folder
 from rankbench.workflows.opening import open_current

@@ -10,6 +10,10 @@ import typer
 from rich.text import Text
 
 from rankbench import campaign, launch, plan
+from rankbench.analysis.questions import reconciling
+from rankbench.analysis.questions.measures import choose_measure
+from rankbench.analysis.questions.reconciling import BEGUN, MEAN, REST, WHOLE, Reconciled
+from rankbench.analysis.statistics.contrasts import Contrast
 from rankbench.campaign import CampaignRequest, foreign
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
@@ -19,11 +23,7 @@ from rankbench.model import Campaign, Library, Operation, Plan, RankbenchError
 from rankbench.model.verdicts import is_informative
 from rankbench.plan.document import Value
 from rankbench.quantities import format_size
-from rankbench.statistics.contrasts import Contrast
 from rankbench.store import Store
-from rankbench.verdict import reconciling
-from rankbench.verdict.measures import choose_measure
-from rankbench.verdict.reconciling import BEGUN, MEAN, REST, WHOLE, Reconciled
 from rankbench.workflows.decisions import stopping
 from rankbench.workflows.locations import home
 

@@ -14,17 +14,17 @@ from rich.markup import escape
 from rankbench import extras, files
 from rankbench import report as reports
 from rankbench.across.two_campaigns import hold
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli.campaign_list import Row, read_rows
 from rankbench.cli.cases import divide
 from rankbench.cli.display import StatusLine, console, print_text
 from rankbench.cli.output_files import check_output, write_output
 from rankbench.cli.shared_options import CampaignFolder, Threshold
-from rankbench.evaluation import evaluate
 from rankbench.language import as_data
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.report import listing
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows.locations import has_campaigns
 from rankbench.workflows.opening import choose_folder, open_current
 from rankbench.workflows.option_values import parse_option

@@ -16,9 +16,9 @@ from rankbench.campaign.variables import variables
 from rankbench.cli.display import console, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.shared_options import Modules, Prefixes
-from rankbench.libraries import tuners
 from rankbench.model import Library, RankbenchError, Variable, Variant
 from rankbench.quantities import spell_count
+from rankbench.tuning import tuners
 from rankbench.workflows.locations import home
 
 ORDER = 26

@@ -13,6 +13,12 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from rankbench.analysis.evaluation import evaluate
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.near_and_far import FAR, NEAR
+from rankbench.analysis.questions.networks import list_uses
+from rankbench.analysis.questions.origins import describe_origins
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.cli.cases import choose_cases, describe_missing, format_half_width, format_spread
 from rankbench.cli.display import (
     StatusLine,
@@ -29,7 +35,6 @@ from rankbench.cli.display import (
 )
 from rankbench.cli.formats import AnyFormat, add_output_option, check_format, print_csv, print_json, print_markdown
 from rankbench.cli.shared_options import CampaignFolder, Threshold, Verbose
-from rankbench.evaluation import evaluate
 from rankbench.language import render, say
 from rankbench.model import CaseVerdict, RankbenchError, Stop, Summary, Verdict
 from rankbench.plan import notation, stop_rules
@@ -39,11 +44,6 @@ from rankbench.report import tables
 from rankbench.report.tables import Table as Content
 from rankbench.store import Store, is_running
 from rankbench.units import suggestion
-from rankbench.verdict import case_labels
-from rankbench.verdict.near_and_far import FAR, NEAR
-from rankbench.verdict.networks import list_uses
-from rankbench.verdict.origins import describe_origins
-from rankbench.verdict.view import CampaignView
 from rankbench.workflows.opening import open_current
 from rankbench.workflows.option_values import parse_option
 

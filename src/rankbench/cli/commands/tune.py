@@ -11,7 +11,7 @@ import typer
 from rankbench.cli.display import TerminalProgress, print_text
 from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, OneMachine, Prefixes, RemoteShell, Results
 from rankbench.cli.signals import Terminated, exit_code
-from rankbench.libraries import tuners
+from rankbench.tuning import tuners
 from rankbench.workflows import tunings
 from rankbench.workflows.tunings import OPERATIONS, SIZES, TuneRequest
 

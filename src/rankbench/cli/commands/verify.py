@@ -16,6 +16,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench import launch
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.statistics import known_times as truths
+from rankbench.analysis.statistics.known_times import Trial, Wait
 from rankbench.campaign import selftest
 from rankbench.campaign.selftest import Bench
 from rankbench.cli import sum_study
@@ -27,10 +30,7 @@ from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseResult, CaseStatus, Library, RankbenchError, SourceFact
 from rankbench.plan import notation
 from rankbench.quantities import format_duration, format_size, format_time, spell_count
-from rankbench.statistics import known_times as truths
-from rankbench.statistics.known_times import Trial, Wait
 from rankbench.units import suggestion
-from rankbench.verdict import case_labels
 from rankbench.workflows.locations import home
 
 ORDER = 75

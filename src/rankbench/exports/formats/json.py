@@ -13,11 +13,11 @@ from typing import Any, Literal
 import msgspec
 
 from rankbench import files
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.exports import EvaluatedCampaign
 from rankbench.exports.values import Value, list_values
 from rankbench.language import NOTHING, as_data
 from rankbench.model import Campaign, Record, Verdict
-from rankbench.verdict.view import CampaignView
 
 TITLE = "campaign, verdict, values and launch values in one document"
 SUFFIX = ".json"

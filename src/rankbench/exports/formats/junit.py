@@ -10,12 +10,12 @@ from pathlib import Path
 
 from rankbench.across.gate import Check, Outcome
 from rankbench.across.two_campaigns import title_case
-from rankbench.evaluation.scales import describe_result
+from rankbench.analysis.evaluation.scales import describe_result
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.exports import EvaluatedCampaign, write_text
 from rankbench.language import NOTHING, render, say
 from rankbench.model import BROKEN, Case, Summary
 from rankbench.report import junit
-from rankbench.verdict.view import CampaignView
 
 TITLE = "a test case per case and candidate; what failed is a failure"
 SUFFIX = ".xml"

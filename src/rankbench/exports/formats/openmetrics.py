@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.exports import EvaluatedCampaign, write_text
 from rankbench.exports.values import list_values
 from rankbench.report.openmetrics import Metric, Sample, format_metrics, label_case
-from rankbench.verdict.view import CampaignView
 
 TITLE = "values with intervals for Prometheus, as OpenMetrics text"
 SUFFIX = ".prom"

@@ -11,8 +11,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from rankbench import processes
-from rankbench.libraries import families, mca, openmpi_rules, ucx
+from rankbench.libraries import families, mca, ucx
 from rankbench.model import CommandLine, Library, Placement
+from rankbench.tuning.handover import openmpi_rules
 
 OLD_SHELL, NEW_SHELL = ("--mca", "plm_rsh_agent"), ("--prtemca", "plm_ssh_agent")
 IN_HEADER = ("MAJOR", "MINOR", "RELEASE")

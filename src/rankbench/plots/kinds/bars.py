@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.plots import captions, marks, palette
 from rankbench.plots.bar_form import form
 from rankbench.plots.chart import Chart
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Bars"
 HELP = "Typical value (median over launches of each launch's median) from nought on; the thin line is its interval."

@@ -6,11 +6,11 @@ import functools
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Curves"
 HELP = "Typical value (median over launches of each launch's median) with its interval, on logarithmic axes."

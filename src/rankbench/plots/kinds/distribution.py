@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_whole
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Distribution"
 HELP = (

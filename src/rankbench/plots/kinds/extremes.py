@@ -6,11 +6,11 @@ import functools
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Summary
 from rankbench.plots import axes, bar_form, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Means and extremes"
 HELP = (

@@ -17,12 +17,12 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.modes import Repeated, find_clock_step
 from rankbench.language import render, say
 from rankbench.plots import captions, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time, format_whole
-from rankbench.statistics.modes import Repeated, find_clock_step
-from rankbench.verdict.view import CampaignView
 
 Values = NDArray[np.float64]
 Height = Callable[[Values], Values]

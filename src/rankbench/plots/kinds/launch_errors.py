@@ -7,12 +7,12 @@ import math
 
 import altair as alt
 
-from rankbench.evaluation import scales
-from rankbench.evaluation.scales import SiteResult
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.evaluation.scales import SiteResult
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.statistics.placements import remove_placement
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"
 HELP = (

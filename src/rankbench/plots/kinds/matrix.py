@@ -11,15 +11,15 @@ from typing import Any
 
 import altair as alt
 
+from rankbench.analysis.questions import case_labels, maps
+from rankbench.analysis.questions.maps import Map
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.places import CACHES, HOST, Level, Places
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case, Summary
 from rankbench.plots import captions, forms, marks
 from rankbench.plots.chart import Chart, Row
-from rankbench.statistics.places import CACHES, HOST, Level, Places
-from rankbench.verdict import case_labels, maps
-from rankbench.verdict.maps import Map
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 HELP = (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from rankbench.analysis.questions import measures
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.scaling import Site
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case
 from rankbench.plots import over_nodes
 from rankbench.plots.chart import Chart
-from rankbench.statistics.scaling import Site
-from rankbench.verdict import measures
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Bandwidth per node"
 HELP = (

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import altair as alt
 
+from rankbench.analysis.claims.standings import Standing, Standings, list_standings
+from rankbench.analysis.questions.block_ratios import Overall
+from rankbench.analysis.questions.overall import weigh_cases
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, spell_count
-from rankbench.verdict.block_ratios import Overall
-from rankbench.verdict.overall import weigh_cases
-from rankbench.verdict.standings import Standing, Standings, list_standings
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Overall time"
 HELP = (

@@ -6,13 +6,13 @@ import functools
 import math
 from collections.abc import Sequence
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.panels import Panels
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Placements"
 HELP = (

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import altair as alt
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model.program_records import Kind, describe_size, name_kind, sum_time
 from rankbench.plots import axes, forms
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Arrivals at collectives"
 HELP = (

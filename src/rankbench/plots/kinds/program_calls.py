@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model.program_records import describe_size, name_kind, sum_time
 from rankbench.plots import bar_form, forms
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Calls of the program"
 HELP = (

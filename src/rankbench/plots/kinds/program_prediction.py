@@ -6,12 +6,12 @@ import math
 
 import altair as alt
 
+from rankbench.analysis.claims import program_answer
+from rankbench.analysis.claims.program_answer import Interval, Prediction
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.plots import axes, forms, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict import program_answer
-from rankbench.verdict.program_answer import Interval, Prediction
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Predicted and measured"
 HELP = (

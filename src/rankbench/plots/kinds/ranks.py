@@ -8,10 +8,10 @@ import math
 import altair as alt
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView, group_by_case
 from rankbench.language import render, say
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict.view import CampaignView, group_by_case
 
 TITLE = "Single ranks"
 HELP = (

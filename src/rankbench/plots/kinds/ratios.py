@@ -6,7 +6,8 @@ import functools
 
 import altair as alt
 
-from rankbench import statistics
+from rankbench.analysis import statistics
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case, Comparison
 from rankbench.model.verdicts import is_informative
@@ -14,7 +15,6 @@ from rankbench.plots import axes, captions, forms, palette
 from rankbench.plots import marks as plots_marks
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_ratio, format_size
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Ratios"
 HELP = (

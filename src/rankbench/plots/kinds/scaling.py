@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.plots import over_nodes
 from rankbench.plots.chart import Chart
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with nodes"
 HELP = (

@@ -5,17 +5,17 @@ from __future__ import annotations
 import functools
 from collections.abc import Sequence
 
-from rankbench.evaluation import scales
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.scaling import Site
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.plots import captions, forms, marks, palette
 from rankbench.plots import panels as plots_panels
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.panels import Panels, Series
 from rankbench.plots.sketch import Sketch
 from rankbench.quantities import spell_count
-from rankbench.statistics.placements import remove_placement
-from rankbench.statistics.scaling import Site
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Scaling with ranks"
 HELP = (

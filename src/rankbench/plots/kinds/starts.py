@@ -6,12 +6,12 @@ import functools
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, Summary
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Starts"
 HELP = (

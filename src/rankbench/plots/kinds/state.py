@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import altair as alt
 
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics import states
+from rankbench.analysis.statistics.states import LaunchState
 from rankbench.plots import axes, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
 from rankbench.quantities import format_time
-from rankbench.statistics import states
-from rankbench.statistics.states import LaunchState
-from rankbench.verdict.view import CampaignView
 
 TITLE = "State of the machine"
 HELP = (

@@ -6,12 +6,12 @@ import functools
 
 import altair as alt
 
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.same_calls import list_series
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.foreign.comparing import find_counterpart
 from rankbench.plots import axes, captions, forms, marks, palette
 from rankbench.plots.chart import Chart, Row
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.same_calls import list_series
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools"
 HELP = (

@@ -7,12 +7,12 @@ import math
 
 import altair as alt
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import CaseVerdict
 from rankbench.plots import captions, forms, palette, winner_cells
 from rankbench.plots.chart import Chart, Row
 from rankbench.plots.winner_cells import Half
 from rankbench.quantities import format_ratio
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Winner map"
 HELP = (

@@ -29,15 +29,15 @@ from types import ModuleType
 from typing import ClassVar
 
 from rankbench import units
+from rankbench.analysis.questions import case_labels, networks
+from rankbench.analysis.questions.measures import Measure
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.launch_values import TRIMMED
 from rankbench.language import render, say
 from rankbench.libraries import content
 from rankbench.model import Candidate, Case, CaseStatus, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
-from rankbench.statistics.launch_values import TRIMMED
-from rankbench.verdict import case_labels, networks
-from rankbench.verdict.measures import Measure
-from rankbench.verdict.view import CampaignView
 
 NAMED_HOSTS = 8
 """Nodes that a cell names."""

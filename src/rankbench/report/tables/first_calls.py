@@ -6,12 +6,12 @@ from typing import Any
 
 import polars as pl
 
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.first_calls import summarise_first_calls
 from rankbench.language import join_words
 from rankbench.quantities import format_ratio, format_size, format_time
 from rankbench.report.tables import Block, Cell, Hint, Paragraph, Table
-from rankbench.statistics.first_calls import summarise_first_calls
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 TITLE = "First calls"
 HELP = "The first call of each operation, and the second."

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankbench.analysis.claims.standings import Standings, list_standings
+from rankbench.analysis.questions.block_ratios import Overall
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import BROKEN, CaseStatus
 from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Cell, Table
-from rankbench.verdict.block_ratios import Overall
-from rankbench.verdict.standings import Standings, list_standings
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Fit to be the default"
 SHORT = "Candidates"

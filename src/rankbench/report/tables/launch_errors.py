@@ -6,12 +6,12 @@ import math
 
 import polars as pl
 
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case, Summary
 from rankbench.report.tables import Cell, Table, name_start
-from rankbench.statistics.placements import remove_placement
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Errors over launches"
 HELP = "The relative standard error of each mean over launches, by number of ranks."

@@ -12,17 +12,17 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from rankbench import language
+from rankbench.analysis.questions import case_labels, maps
+from rankbench.analysis.questions.maps import Map
+from rankbench.analysis.questions.pairs import LevelTime, Pair
+from rankbench.analysis.questions.places import Places, Unit
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.model import Case, Summary
 from rankbench.model.verdicts import is_informative
 from rankbench.plots import captions
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, describe_end, name_circumstances
-from rankbench.statistics.pairs import LevelTime, Pair
-from rankbench.statistics.places import Places, Unit
-from rankbench.verdict import case_labels, maps
-from rankbench.verdict.maps import Map
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Between pairs of ranks"
 SHORT = "Pairs"

@@ -13,13 +13,13 @@ import msgspec
 import polars as pl
 
 from rankbench import units
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.analysis.statistics.launch_values import TRIMMED
 from rankbench.foreign import tools
 from rankbench.language import render, say
 from rankbench.model import Case, Summary
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
-from rankbench.statistics.launch_values import TRIMMED
-from rankbench.verdict.view import CampaignView
 
 Values = dict[str, float]
 

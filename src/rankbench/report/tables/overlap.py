@@ -6,11 +6,11 @@ import math
 
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Summary
 from rankbench.plots import captions
 from rankbench.quantities import format_time
 from rankbench.report.tables import Cell, Table, line_name
-from rankbench.verdict.view import CampaignView
 
 TITLE = "How much of a communication computation hides"
 SHORT = "Overlap"

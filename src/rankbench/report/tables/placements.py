@@ -5,12 +5,12 @@ from __future__ import annotations
 import msgspec
 import polars as pl
 
+from rankbench.analysis.questions import placements
+from rankbench.analysis.questions.view import CampaignView, select_judgeable
 from rankbench.language import render
 from rankbench.model import Case, Comparison, Summary
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table, describe_end, launch_range, name_start
-from rankbench.statistics import placements
-from rankbench.verdict.view import CampaignView, select_judgeable
 
 TITLE = "What the placement does"
 SHORT = "Placements"

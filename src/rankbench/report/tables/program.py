@@ -6,12 +6,13 @@ import math
 
 import polars as pl
 
+from rankbench.analysis.claims import program_answer
+from rankbench.analysis.claims.program_answer import Interval, ProgramAnswer
+from rankbench.analysis.questions import mix
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.quantities import format_count, format_time
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table
-from rankbench.verdict import mix, program_answer
-from rankbench.verdict.program_answer import Interval, ProgramAnswer
-from rankbench.verdict.view import CampaignView
 
 TITLE = "The program"
 HELP = "What the calls of a recorded program mean for it, predicted and measured."

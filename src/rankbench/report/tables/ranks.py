@@ -5,12 +5,12 @@ from __future__ import annotations
 import polars as pl
 from markupsafe import Markup
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Launch, list_rank_sets
 from rankbench.plots.chart import Row
 from rankbench.quantities import format_time, spell_count
 from rankbench.report.tables import Block, Cell, Hint, Table, line_name
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Single ranks"
 SHORT = "Ranks"

@@ -7,6 +7,7 @@ import dataclasses
 import msgspec
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import CaseVerdict, Summary
 from rankbench.plots import captions
 from rankbench.quantities import spell_count
@@ -25,7 +26,6 @@ from rankbench.report.tables import (
     row_text,
     winner,
 )  # fmt: skip
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Tables"
 HELP = "Below each value its interval, and the fastest and slowest launch."

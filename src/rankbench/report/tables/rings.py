@@ -14,14 +14,14 @@ import msgspec
 import numpy as np
 import polars as pl
 
+from rankbench.analysis.questions import case_labels
+from rankbench.analysis.questions.rings import HopCost
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case
 from rankbench.model.verdicts import is_informative
 from rankbench.quantities import format_time, format_whole
 from rankbench.report.tables import TOO_FEW_LAUNCHES, Block, Cell, Hint, Table
-from rankbench.statistics.rings import HopCost
-from rankbench.verdict import case_labels
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Rings, and what a hop costs"
 SHORT = "Rings"

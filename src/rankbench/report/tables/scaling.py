@@ -8,8 +8,12 @@ from collections.abc import Iterable
 import polars as pl
 from markupsafe import Markup
 
-from rankbench.evaluation import scales
-from rankbench.evaluation.scales import SiteResult
+from rankbench.analysis.evaluation import scales
+from rankbench.analysis.evaluation.scales import SiteResult
+from rankbench.analysis.questions import case_labels, measures
+from rankbench.analysis.questions.placements import remove_placement
+from rankbench.analysis.questions.scaling import Site, oversubscribed
+from rankbench.analysis.questions.view import SCOPES, CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case
 from rankbench.report.flat_frames import summary_row
@@ -25,10 +29,6 @@ from rankbench.report.tables import (
     name_start,
     winner,
 )
-from rankbench.statistics.placements import remove_placement
-from rankbench.statistics.scaling import Site, oversubscribed
-from rankbench.verdict import case_labels, measures
-from rankbench.verdict.view import SCOPES, CampaignView
 
 TITLE = "How it scales with nodes and ranks"
 SHORT = "Scaling"

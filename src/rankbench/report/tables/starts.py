@@ -6,12 +6,12 @@ import math
 
 import polars as pl
 
+from rankbench.analysis.claims.start_effects import claim_start_effects, find_discard_share
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Case, Comparison, Summary
 from rankbench.quantities import format_ratio, format_time
 from rankbench.report.tables import Block, Cell, Charts, Hint, Paragraph, Table, Terms, line_name, smallest_cases
-from rankbench.verdict.start_effects import claim_start_effects, find_discard_share
-from rankbench.verdict.view import CampaignView
 
 TITLE = "What each start does to the same case"
 SHORT = "Starts"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import msgspec
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.model.sum_bits import HEADS, describe_bits, group_alike, join_numbers
 from rankbench.report.tables import Cell, Table
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Are the bits of a sum the same?"
 SHORT = "Bits of sums"

@@ -5,13 +5,13 @@ from __future__ import annotations
 import polars as pl
 
 from rankbench import units
+from rankbench.analysis.questions.same_calls import Series, list_meanings, list_series
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.foreign import tools as foreign_tools
 from rankbench.foreign.comparing import find_counterpart
 from rankbench.model import Case, Operation, Summary
 from rankbench.quantities import spell_count
 from rankbench.report.tables import Block, Cell, Charts, Hint, Table
-from rankbench.verdict.same_calls import Series, list_meanings, list_series
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Tools side by side"
 SHORT = "tools"

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 import polars as pl
 
+from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.model import Candidate, Case, Comparison
 from rankbench.quantities import format_ratio
 from rankbench.report.tables import Cell, Table, outcome_legend
-from rankbench.verdict.view import CampaignView
 
 TITLE = "Default against tuned"
 SHORT = "Tuned"

@@ -1,0 +1,1 @@
+"""What measured values say: statistics, questions to a campaign, claims, and the evaluation of a store."""

@@ -1,0 +1,334 @@
+"""What the calls of a recorded program say of the program: its time in MPI and its run time with each candidate. Pure.
+
+The time of the calls is that of `verdict.mix`. What the program computes, and what ranks wait for others, is taken from
+the record: no library changes it. So a run takes as long as the recorded one, less the time of its calls with the
+library that it was recorded with, and more that with the candidate.
+
+Where the program was measured, too, and recorded with the candidates, both are compared with it. A prediction misses if
+the two intervals have nothing in common and the values differ by more than the plan's threshold; of times in MPI, which
+one launch shows, by more than FAR_OFF.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+from rankbench.analysis.questions import mix
+from rankbench.analysis.questions.mix import Mix, MixResult
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.language import Text, list_parts, say
+from rankbench.model import Recorded
+from rankbench.model.program_records import RunRecord, sum_time
+from rankbench.plan.programs import OPERATION
+
+FAR_OFF = 0.15
+MUCH = 0.25
+"""From this share on, a kind of call can be the reason of a miss."""
+LARGE_BYTES = 32 << 10
+"""Messages of this size leave the caches in a program that computes with other data."""
+DECIDING, LEAST_DECIDING = 3, 0.05
+"""The most calls that are named as those that decide, and the least share of the difference that each makes."""
+MOSTLY = 0.5
+SMALL = 0.005
+SECOND_NS = 1e9
+
+
+class Interval(NamedTuple):
+    """A ratio or a time, with the ends of its interval; these are equal to it where nothing is known of its error."""
+
+    value: float
+    low: float
+    high: float
+
+    def overlaps(self, other: Interval) -> bool:
+        """Return whether two intervals have something in common."""
+        return self.low <= other.high and other.low <= self.high
+
+
+class Prediction(NamedTuple):
+    """What is predicted for a candidate, and what was measured and recorded with it."""
+
+    candidate: str
+    mpi_s: Interval
+    """Time in MPI of the mean rank, with its waiting for others."""
+    recorded_s: float
+    """The same in a run with this candidate; 0: there is none."""
+    ratio: Interval
+    """Run time over that of the candidate whose calls take least."""
+    measured: Interval | None
+    """The same, measured."""
+
+    @property
+    def ratio_misses(self) -> bool:
+        """Return whether the measured ratio is beyond that which was predicted."""
+        return self.measured is not None and not self.ratio.overlaps(self.measured)
+
+    @property
+    def time_misses(self) -> bool:
+        """Return whether the recorded time in MPI is far from that which was predicted."""
+        return self.recorded_s > 0 and abs(self.mpi_s.value / self.recorded_s - 1) > FAR_OFF
+
+
+class ProgramAnswer(NamedTuple):
+    """The calls of the recorded program, and what follows for each candidate, best first."""
+
+    recorded: Recorded
+    calls: Mix
+    predictions: list[Prediction]
+
+
+def find_answer(view: CampaignView) -> ProgramAnswer | None:
+    """Return what the plan's profile says; None where there is none with times, or nothing of it was measured."""
+    recorded = view.campaign.plan.profile
+    if recorded is None or not recorded.mpi_s:
+        return None
+    mixes = [placed for placed in mix.sum_mixes(view, view.campaign.plan.calls) if placed.standings]
+    if not mixes:
+        return None
+    placed = mixes[0]
+    within_s = find_recorded_time(view, recorded, placed)
+    rest_s = recorded.seconds - within_s
+    uncovered_s = recorded.mpi_s * find_uncovered(recorded, placed)
+    best = placed.standings[0]
+    predictions = [
+        Prediction(
+            standing.candidate,
+            add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
+            find_recorded_mpi(view, recorded, standing.candidate),
+            predict_ratio(best, standing, rest_s),
+            find_measured(view, best.candidate, standing.candidate),
+        )
+        for standing in placed.standings
+    ]
+    return ProgramAnswer(recorded, placed, predictions)
+
+
+def find_recorded_time(view: CampaignView, recorded: Recorded, placed: Mix) -> float:
+    """Return the time of the calls in the recorded run without waiting, in seconds: as its library needs it here, else
+    as it was recorded.
+    """
+    name = find_own(view, recorded)
+    time_s = next((standing.time_ns / SECOND_NS for standing in placed.standings if standing.candidate == name), 0.0)
+    spent_s = sum(part.calls.seconds - part.calls.waiting_s for part in placed.parts)
+    return min(time_s or spent_s, recorded.mpi_s - recorded.waiting_s)
+
+
+def find_waiting(view: CampaignView, placed: Mix, candidate: str) -> float:
+    """Return the mean rank's waiting in the candidate's own run, else in the recorded one, in seconds."""
+    if run := view.records.get(candidate):
+        return sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks
+    return sum(part.calls.waiting_s for part in placed.parts)
+
+
+def find_own(view: CampaignView, recorded: Recorded) -> str:
+    """Return the candidate that is the recorded library as it is; empty: there is none."""
+    campaign = view.campaign
+    names = {candidate.name for candidate in campaign.candidates if candidate.library == recorded.library}
+    plain = {candidate.name for candidate in campaign.candidates if not candidate.settings}
+    return next((name for name in view.candidates if name in names & plain), "")
+
+
+def find_uncovered(recorded: Recorded, placed: Mix) -> float:
+    """Return the share of the time in MPI whose calls were not measured."""
+    missing_s = sum(call.seconds for call in placed.missing)
+    return sum(part.share for part in recorded.uncovered) + missing_s / recorded.mpi_s
+
+
+def add_interval(view: CampaignView, placed: Mix, standing: MixResult, besides_s: float) -> Interval:
+    """Return the time in MPI with a candidate: of its calls, with the errors of all, and of what is besides."""
+    low = high = 0.0
+    for place, part in enumerate(placed.parts):
+        time_ns = placed.shares[standing.candidate, place] * standing.time_ns
+        summaries = [view.summary_of[case.key, standing.candidate] for case, _ in part.cases]
+        down = min(value.low_ns / value.typical_ns if value.low_ns > 0 else 1.0 for value in summaries)
+        up = max(value.high_ns / value.typical_ns if math.isfinite(value.high_ns) else 1.0 for value in summaries)
+        low += time_ns * down
+        high += time_ns * up
+    return Interval(*(time_ns / SECOND_NS + besides_s for time_ns in (standing.time_ns, low, high)))
+
+
+def predict_ratio(best: MixResult, standing: MixResult, rest_s: float) -> Interval:
+    """Return the run time with a candidate over that with the best one: what is besides the calls is the same."""
+    base_s = best.time_ns / SECOND_NS
+    ends = (standing.time_ns / best.time_ns, standing.low, standing.high)
+    return Interval(*((rest_s + base_s * end) / (rest_s + base_s) for end in ends))
+
+
+def find_recorded_mpi(view: CampaignView, recorded: Recorded, candidate: str) -> float:
+    """Return the time in MPI of the mean rank in the candidate's own run; 0: it was not recorded."""
+    if run := view.records.get(candidate):
+        return sum_mpi(run)
+    return recorded.mpi_s if candidate == find_own(view, recorded) else 0.0
+
+
+def sum_mpi(run: RunRecord) -> float:
+    """Return the time in MPI of the mean rank, in seconds."""
+    return sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks
+
+
+def find_measured(view: CampaignView, base: str, other: str) -> Interval | None:
+    """Return the measured ratio of run times of the program; None: it was not measured with both."""
+    cases = [case for case in view.campaign.cases if case.suite == OPERATION]
+    if not cases:
+        return None
+    case = max(cases, key=lambda case: case.ranks)
+    if base == other:
+        return Interval(1.0, 1.0, 1.0) if (case.key, base) in view.summary_of else None
+    ratio = view.comparisons.interval(case.key, base, other)
+    return Interval(*ratio) if ratio else None
+
+
+# --- in words ---------------------------------------------------------------------------------------------------------
+
+
+def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
+    """Say what the program spends in MPI, what of it no library changes, and what the calls mean for the run."""
+    recorded = answer.recorded
+    yield from describe_record(recorded)
+    yield from describe_runs(view, answer)
+    yield from describe_coverage(answer)
+    if deciding := name_deciding(answer):
+        yield say("Candidates differ most in {deciding}.", deciding=deciding)
+    best = answer.calls.standings[0].candidate
+    library = view.campaign.get_candidate(best).library
+    yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
+
+
+def describe_record(recorded: Recorded) -> Iterator[Text]:
+    """Say what the program spends in MPI, and what of it no library changes."""
+    yield say(
+        "The program spent {share:.0%} of its time in MPI with {library}; {waiting:.0%} of that was waiting for later "
+        "ranks, which no library changes.",
+        share=recorded.mpi_s / recorded.seconds if recorded.seconds else 0.0,
+        library=recorded.library,
+        waiting=recorded.waiting_s / recorded.mpi_s,
+    )
+    if recorded.waiting_s > MOSTLY * recorded.mpi_s:
+        yield say("Mostly waiting: look at how work is divided among ranks before the library.")
+
+
+def describe_runs(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
+    """Say what follows for the run time of the program with each candidate but the best."""
+    others = answer.predictions[1:]
+    if not others or not all(math.isfinite(entry.ratio.high) for entry in others):
+        return
+    within = view.campaign.plan.threshold
+    if all(abs(entry.ratio.high - 1) < within for entry in others):
+        yield say("For the whole program that is less than {within:.0%} between any of these.", within=within)
+        return
+    parts = [
+        say("{name} {ratio:ratio} ({low:bare}–{high:ratio})", name=entry.candidate, ratio=entry.ratio.value,
+            low=entry.ratio.low, high=entry.ratio.high)
+        for entry in others
+    ]  # fmt: skip
+    yield say("Predicted run time against {best}: {parts:,}.", best=answer.predictions[0].candidate, parts=parts)
+
+
+def describe_coverage(answer: ProgramAnswer) -> Iterator[Text]:
+    """Say which share of the time in MPI the measured calls stand for, and what the rest is."""
+    recorded, placed = answer.recorded, answer.calls
+    parts = [say("{what} ({share:.1%})", what=part.what, share=part.share) for part in recorded.uncovered]
+    parts += [
+        say(
+            "{call}, which was not measured ({share:.1%})",
+            call=mix.name_call(call),
+            share=call.seconds / recorded.mpi_s,
+        )
+        for call in placed.missing
+    ]
+    uncovered = find_uncovered(recorded, placed)
+    yield say(
+        "The measured calls stand for {share:.0%} of the time in MPI; not covered: {parts:and}."
+        if parts and uncovered > SMALL
+        else "The measured calls stand for {share:.0%} of the time in MPI.",
+        share=1 - uncovered,
+        parts=parts,
+    )
+
+
+def describe_truth(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
+    """Say where predictions agree with what was measured, and where they miss, with the likely reason."""
+    measured = [entry for entry in answer.predictions[1:] if entry.measured]
+    missed = [entry for entry in measured if is_missed(view, entry)]
+    right = [entry.candidate for entry in measured if entry not in missed]
+    if right:
+        yield say("The measured run times agree with those that the calls predict, for {names:and}.", names=right)
+    for entry in missed:
+        assert entry.measured
+        yield say(
+            "The prediction misses: {name} was measured with {ratio:ratio} ({low:bare}–{high:ratio}) the run time of "
+            "{best}, predicted {predicted:ratio}. Likely: {reasons:or}.",
+            name=entry.candidate,
+            ratio=entry.measured.value,
+            low=entry.measured.low,
+            high=entry.measured.high,
+            best=answer.predictions[0].candidate,
+            predicted=entry.ratio.value,
+            reasons=list_reasons(answer, too_much=entry.measured.value < entry.ratio.value),
+        )
+    for entry in answer.predictions:
+        if entry.time_misses:
+            yield say(
+                "The time in MPI with {name} was recorded as {recorded:time}, predicted {predicted:time}. Likely: "
+                "{reasons:or}.",
+                name=entry.candidate,
+                recorded=entry.recorded_s * SECOND_NS,
+                predicted=entry.mpi_s.value * SECOND_NS,
+                reasons=list_reasons(answer, too_much=entry.mpi_s.value > entry.recorded_s),
+            )
+
+
+def is_missed(view: CampaignView, entry: Prediction) -> bool:
+    """Return whether a prediction misses by more than the plan's threshold."""
+    assert entry.measured
+    distance = abs(math.log(entry.measured.value / entry.ratio.value))
+    return entry.ratio_misses and distance > math.log1p(view.campaign.plan.threshold)
+
+
+def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
+    """Return why the calls alone need more or less time than within the program, the likeliest first."""
+    parts, total = answer.calls.parts, answer.recorded.mpi_s
+    messages = [part for part in parts if part.calls.operation in {"pingpong", "sendrecv", *mix.MESSAGES}]
+    pending = share_of([part for part in parts if part.calls.form in {"nonblocking", "persistent"}], total)
+    uncovered = find_uncovered(answer.recorded, answer.calls)
+    reasons = []
+    if too_much:
+        if pending > MUCH:
+            reasons.append(say("overlap: nonblocking calls proceed while the program computes"))
+        reasons.append(say("ranks that leave a call before the last one does, whose time is measured"))
+    else:
+        if share_of(messages, total) > MUCH and not any(part.calls.waiting_s for part in messages):
+            reasons.append(say("imbalance: ranks wait for messages of partners that compute longer"))
+        if share_of([part for part in parts if "gap_us" in part.calls.options], total) > MUCH:
+            reasons.append(say("caches: the program's data take the place of the library's"))
+        if pending > MUCH:
+            reasons.append(say("progress: nonblocking calls that proceed only within calls"))
+        if share_of([part for part in parts if part.calls.size_bytes >= LARGE_BYTES], total) > MUCH:
+            reasons.append(say("memory traffic: the program's data are not in the caches"))
+    if uncovered > FAR_OFF / 2:
+        reasons.append(say("calls that are not covered ({share:.0%})", share=uncovered))
+    return reasons or [say("ranks that were delayed by others on their cores")]
+
+
+def share_of(parts: Sequence[mix.Part], total_s: float) -> float:
+    """Return the share of the recorded time in MPI that these parts have."""
+    return sum(part.calls.seconds for part in parts) / total_s
+
+
+def name_deciding(answer: ProgramAnswer) -> Text | None:
+    """Return the calls that decide: those in which the candidates differ most; None where one call is all."""
+    parts = answer.calls.parts
+    names = [standing.candidate for standing in answer.calls.standings]
+    times = {standing.candidate: standing.time_ns for standing in answer.calls.standings}
+
+    def spread(place: int) -> float:
+        values = [answer.calls.shares[name, place] * times[name] for name in names]
+        return max(values) - min(values)
+
+    spreads = {place: spread(place) for place in range(len(parts))}
+    order = sorted(spreads, key=lambda place: -spreads[place])[:DECIDING]
+    total = sum(spreads.values())
+    deciding = [mix.name_call(parts[place].calls) for place in order if spreads[place] > LEAST_DECIDING * total]
+    return list_parts(deciding) if len(parts) > 1 and deciding else None

@@ -1,0 +1,129 @@
+"""What the calls of a recorded program mean for the program, and whether what was measured agrees."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import msgspec
+import pytest
+from fakes import campaigns, verdicts
+from wording import WORDING, find_lines
+
+from rankbench.analysis.claims import program_answer
+from rankbench.analysis.claims.program_answer import ProgramAnswer
+from rankbench.analysis.questions.view import CampaignView
+from rankbench.language import render
+from rankbench.model import Calls, Case, Recorded, Uncovered
+
+LINE = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8,))
+(BARRIER,) = campaigns.make_cases(lines=[("barrier", "blocking")])
+PROGRAM = msgspec.structs.replace(BARRIER, suite="program")
+"""It stands for a program that was measured, too."""
+CALL_S = (500 + 8 / 4) * 1e-9
+"""The time of an allreduce of alpha, of which there are a million in a program of two seconds."""
+MILLION = 1e6
+
+
+def make_view(folder: Path, beta: float, program: float = 0.0, **changes: object) -> CampaignView:
+    """Return the view of a campaign in which beta needs a multiple of alpha's time for a call, and for the program."""
+
+    def find_factor(candidate: str, case: Case) -> float:
+        return {"allreduce": beta, "barrier": program}[case.operation] if candidate == "beta" else 1.0
+
+    cases = [*LINE, *([PROGRAM] if program else [])]
+    view = verdicts.evaluate(folder, find_factor, candidates=("alpha", "beta"), cases=cases)
+    seconds = MILLION * CALL_S
+    recorded = Recorded(
+        file="/record.json", library=view.campaign.candidates[0].library, ranks=2, seconds=2.0, mpi_s=seconds
+    )
+    calls = [Calls("allreduce", 8, MILLION, "blocking", ranks=2, seconds=seconds)]
+    plan = msgspec.structs.replace(
+        view.campaign.plan, calls=calls, profile=msgspec.structs.replace(recorded, **changes)
+    )
+    return dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+
+
+def answer(view: CampaignView) -> ProgramAnswer:
+    result = program_answer.find_answer(view)
+    assert result
+    return result
+
+
+def describe(view: CampaignView) -> str:
+    texts = [*program_answer.describe_answer(view, answer(view)), *program_answer.describe_truth(view, answer(view))]
+    return " ".join(map(render, texts))
+
+
+def test_without_a_record_there_is_no_prediction(tmp_path: Path) -> None:
+    view = verdicts.evaluate(tmp_path, lambda _candidate, _case: 1.0, cases=LINE)
+    assert program_answer.find_answer(view) is None
+
+
+def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0)
+    alpha, beta = answer(view).predictions
+    assert (alpha.candidate, beta.candidate) == ("alpha", "beta")
+    assert beta.ratio.value == pytest.approx((2 + MILLION * CALL_S) / 2, rel=1e-3)
+    assert alpha.mpi_s.value == pytest.approx(MILLION * CALL_S, rel=1e-3)
+    assert beta.measured is None
+    assert find_lines(describe(view), "Predicted run time against") == WORDING
+    assert "rankbench tune alpha --profile /record.json" in describe(view)
+
+
+def test_waiting_is_no_fault_of_a_library(tmp_path: Path) -> None:
+    mpi_s = MILLION * CALL_S
+    view = make_view(tmp_path, 1.05, mpi_s=mpi_s + 1, waiting_s=1.0)
+    text = describe(view)
+    assert "67% of that was waiting" in text
+    assert "Mostly waiting" in text
+    assert find_lines(text, "less than 3% between") == WORDING
+
+
+def test_uncovered_calls_are_named_with_their_share(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, uncovered=[Uncovered("MPI_Comm_split: nothing corresponds to it", 0.2)])
+    assert find_lines(describe(view), "stand for 80% of") == WORDING
+
+
+@pytest.mark.parametrize(("program", "misses"), [(1.25, False), (1.02, True), (1.9, True)])
+def test_a_miss_is_reported_with_its_likely_reason(program: float, tmp_path: Path, *, misses: bool) -> None:
+    text = describe(make_view(tmp_path, 2.0, program))
+    assert text == WORDING
+    assert ("Likely: " in text) == misses
+
+
+def test_a_recorded_time_that_is_far_off_is_a_miss(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, mpi_s=1.9)
+    assert find_lines(describe(view), "The time in MPI") == WORDING
+
+
+def test_the_program_s_data_are_a_reason_where_it_computes_between_calls(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0, mpi_s=1.9)
+    assert "caches: " not in describe(view)
+    plan = view.campaign.plan
+    calls = [msgspec.structs.replace(call, options={"gap_us": "25"}, seconds=1.9) for call in plan.calls]
+    changed = msgspec.structs.replace(view.campaign, plan=msgspec.structs.replace(plan, calls=calls))
+    assert "Likely: caches: the program's data" in describe(dataclasses.replace(view, campaign=changed))
+
+
+def test_a_call_of_other_ranks_than_any_placement_is_uncovered(tmp_path: Path) -> None:
+    view = make_view(tmp_path, 2.0)
+    plan = view.campaign.plan
+    alone = Calls("allreduce", 8, MILLION, "blocking", ranks=1, seconds=MILLION * CALL_S / 4)
+    changed = msgspec.structs.replace(plan, calls=[*plan.calls, alone])
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=changed))
+    assert find_lines(describe(view), "stand for 75% of") == WORDING
+
+
+def test_the_calls_in_which_candidates_differ_are_named(tmp_path: Path) -> None:
+    def find_factor(candidate: str, case: Case) -> float:
+        return 2.0 if candidate == "beta" and case.size_bytes == 64 else 1.0
+
+    cases = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=(8, 64))
+    view = verdicts.evaluate(tmp_path, find_factor, candidates=("alpha", "beta"), cases=cases)
+    calls = [Calls("allreduce", size, MILLION, "blocking", ranks=2, seconds=0.5) for size in (8, 64)]
+    recorded = Recorded(file="/record.json", library="other", ranks=2, seconds=2.0, mpi_s=1.0)
+    plan = msgspec.structs.replace(view.campaign.plan, calls=calls, profile=recorded)
+    view = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))
+    assert find_lines(describe(view), "Candidates differ most in") == WORDING
+    assert "Candidates differ most" not in describe(make_view(tmp_path / "one", 2.0))
