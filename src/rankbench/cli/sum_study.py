@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Sequence
 
 import typer
@@ -11,6 +12,7 @@ from rankbench.cli.display import columns, console, spread_lines
 from rankbench.cli.formats import print_json
 from rankbench.model import Library, RankbenchError
 from rankbench.model.sum_bits import HEADS, SumRow, describe_bits, group_alike, join_numbers
+from rankbench.quantities import format_duration
 from rankbench.workflows.locations import home
 
 RANKS = (2, 3, 4, 5)
@@ -22,10 +24,14 @@ def study_libraries(reach: Sequence[Library], ranks: int | None, form: str) -> N
     rows: list[SumRow] = []
     failures: list[str] = []
     for library in reach:
+        began_s = time.monotonic()
         try:
             with console.status(f"{library.name}: sums …") as status:
                 launches = list(sum_launches.study_library(library, [ranks] if ranks else RANKS, home(), status.update))
             rows += sum_launches.compare(library.name, launches)
+            if form != "json":
+                taken = format_duration(time.monotonic() - began_s)
+                console.print(f"{library.name}: sums of {len(launches)} launches compared ({taken})")
         except RankbenchError as error:
             failures.append(f"FAILED {library.name}: {error}")
     wrong = [row for row in rows if row.on_ranks]

@@ -48,14 +48,11 @@ def describe_place(view: CampaignView) -> Text:
     this = say("this {kind} ({cpu}, {n:count core})", kind=kind, cpu=machine.cpu, n=machine.cores)
     if not emulated:
         return say("on {this}", this=this)
-    nodes = say(
-        "{n:count emulated node} with links of {links}" if machine.links else "{n:count emulated node}",
-        n=emulated,
-        links=machine.links,
-    )
+    nodes = say("{n:count emulated node}", n=emulated)
+    links = say(" with links of {links}", links=machine.links) if machine.links else say("")
     if all(place.nodes > 1 for place in placements):
-        return say("on {nodes} of {this}", nodes=nodes, this=this)
-    return say("on {this} and on {nodes} of it", this=this, nodes=nodes)
+        return say("on {nodes} of {this}{links}", nodes=nodes, this=this, links=links)
+    return say("on {this} and on {nodes} of it{links}", this=this, nodes=nodes, links=links)
 
 
 def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:

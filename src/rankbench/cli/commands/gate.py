@@ -26,7 +26,7 @@ from rankbench.report.openmetrics import format_metrics, list_gate_metrics
 from rankbench.report.pull_request import format_pull_request
 from rankbench.workflows import gates
 from rankbench.workflows.gates import GateRequest, GateResult, UncheckedError, check_request
-from rankbench.workflows.opening import open_current
+from rankbench.workflows.opening import choose_folder, open_current
 
 ORDER = 52
 GROUP = "Check"
@@ -54,7 +54,10 @@ class Gate(Record, frozen=True):
 
 @add_output_option
 def gate(
-    new: Annotated[Path, typer.Argument(metavar="NEW", help="The campaign to check: folder or name.")],
+    new: Annotated[
+        Path | None,
+        typer.Argument(metavar="[NEW]", help="The campaign to check: folder or name; without it the newest."),
+    ] = None,
     against: Annotated[
         Path | None, typer.Option(metavar="OLD", help="The campaign that it must not be slower than.")
     ] = None,
@@ -146,7 +149,7 @@ def gate(
     """
     form = check_format(format_, "table", "json", "markdown", "openmetrics")
     request = GateRequest(
-        new=new,
+        new=new or choose_folder(None),
         against=against,
         history=history or (),
         last=last,
@@ -176,8 +179,8 @@ def gate(
         raise typer.Exit(exit_code(stopped)) from None
     except UncheckedError as error:
         if junit:
-            created = open_current(new).campaign.created
-            write_output("--junit", junit, junit_error(str(new), created, str(error)), quiet=True)
+            created = open_current(request.new).campaign.created
+            write_output("--junit", junit, junit_error(str(request.new), created, str(error)), quiet=True)
         raise
     print_as(result, form)
     if junit:
