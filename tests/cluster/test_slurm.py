@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 import time
 from collections.abc import Iterator
@@ -110,6 +111,26 @@ def test_a_job_compares_the_bits_of_sums(nodes: Lab, home: Path) -> None:
     assert {row.operation for row in rows} == {"allreduce", "reduce", "reduce_scatter_block", "scan"}
     assert not any(row.on_ranks for row in rows)
     assert len([*(nodes.folder / "sums/job/sums").glob("*/*/ending")]) == 3
+
+
+def test_a_run_within_a_job_uses_its_nodes(nodes: Lab, home: Path) -> None:
+    """In a batch script, which starts on the first of them."""
+    words = [
+        *(str(RANKBENCH), "run", "mpich", "openmpi", "--operations", "pingpong", "--sizes", "8", "--samples", "10"),
+        *("--placements", "1x2,2x1", "--blocks", "1", "--in-job", "--results", str(nodes.folder), "--name", "inside"),
+    ]
+    log = nodes.folder / "inside.log"
+    options = ["--wait", "--nodes=2", "--exclusive", "--mem=0", f"--output={log}", "--time=10"]
+    variables = {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"}
+    ended = nodes.run(["sbatch", *options, "--wrap", shlex.join(words)], variables)
+    assert ended.exit_code == 0, log.read_text()
+    results = store.open(nodes.folder / "inside")
+    assert set(results.cases()["status"]) == {"ok"}
+    places = {(placement, hosts) for _, placement, hosts in list_hosts(results)}
+    assert places == {("1x2", ("n1", "n1")), ("2x1", ("n1", "n2"))}
+    refused = run_rankbench(nodes, home, "run", *words[2:])
+    assert refused.exit_code == 2
+    assert "--in-job: " in refused.printed
 
 
 SOCKET = """

@@ -46,6 +46,10 @@ OneMachine = Annotated[
         help="The nodes are emulated and share this machine's cores.",
     ),
 ]
+InJob = Annotated[
+    bool,
+    typer.Option("--in-job", help="Run ranks on the nodes of the job in which this runs, started by its scheduler."),
+]
 Binding = Annotated[
     str,
     typer.Option(

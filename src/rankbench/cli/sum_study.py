@@ -30,8 +30,8 @@ def study_libraries(reach: Sequence[Library], ranks: int | None, form: str) -> N
                 launches = list(sum_launches.study_library(library, [ranks] if ranks else RANKS, home(), status.update))
             rows += sum_launches.compare(library.name, launches)
             if form != "json":
-                taken = format_duration(time.monotonic() - began_s)
-                console.print(f"{library.name}: sums of {len(launches)} launches compared ({taken})")
+                duration = format_duration(time.monotonic() - began_s)
+                console.print(f"{library.name}: sums of {len(launches)} launches compared ({duration})")
         except RankbenchError as error:
             failures.append(f"FAILED {library.name}: {error}")
     wrong = [row for row in rows if row.on_ranks]

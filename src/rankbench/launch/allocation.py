@@ -6,7 +6,9 @@ import os
 import platform
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import NamedTuple
 
+from rankbench import files
 from rankbench.launch import schedulers
 from rankbench.launch.topology import read_text
 from rankbench.model import Placement, RankbenchError
@@ -48,11 +50,35 @@ def find_job(
     return None
 
 
+class JobNodes(NamedTuple):
+    """Where launches of this process run within its job."""
+
+    hosts: list[str]
+    """Empty: the job has one node, this machine, or there is no job."""
+    remote_shell: str = ""
+    """The program that launchers call as they call ssh; empty: they need none."""
+
+
+def use_job(folder: Path) -> JobNodes:
+    """Return the nodes of the job in which this runs, with what starts ranks on them, written into `folder`.
+
+    Launches inherit the variables with which launchers use the scheduler; those that are set already stay.
+    """
+    job = find_job()
+    if not job:
+        return JobNodes([])
+    scheduler, allocated = job
+    os.environ.update({name: value for name, value in scheduler.environment.items() if name not in os.environ})
+    if len(allocated.nodes) < 2:
+        return JobNodes([])
+    return JobNodes(allocated.nodes, write_remote_shell(scheduler, folder / f"{scheduler.name}-rsh"))
+
+
 def write_remote_shell(scheduler: schedulers.Scheduler, path: Path) -> str:
     """Write the program that launchers call as they call ssh, within a job; empty: they need none."""
     if not scheduler.remote_start:
         return ""
-    path.write_text(REMOTE_SHELL.format(start=scheduler.remote_start), encoding="utf-8")
+    files.write(path, REMOTE_SHELL.format(start=scheduler.remote_start))
     path.chmod(0o755)
     return str(path)
 

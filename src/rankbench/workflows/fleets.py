@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime
-import os
 import tempfile
 import time
 from collections.abc import Callable, Sequence
@@ -14,7 +13,7 @@ from typing import NamedTuple
 import msgspec
 import numpy as np
 
-from rankbench import launch, plan
+from rankbench import files, launch, plan
 from rankbench.campaign import selftest
 from rankbench.fleet import round_launches, sweep
 from rankbench.fleet.outliers import Measured
@@ -52,16 +51,11 @@ def sweep_fleet(request: FleetRequest, announce: Callable[[str], None] = lambda 
     Raises RankbenchError if the nodes cannot be reached, or a launch does not end as it should.
     """
     began, clock = datetime.datetime.now().astimezone(), time.monotonic()
-    job = allocation.find_job() if not request.hosts else None
-    if job:
-        os.environ.update({name: value for name, value in job[0].environment.items() if name not in os.environ})
-    hosts = list(request.hosts or (job[1].nodes if job and len(job[1].nodes) > 1 else ()))
+    job = allocation.JobNodes([]) if request.hosts else allocation.use_job(files.make_folder(home()))
+    hosts = request.hosts or job.hosts
     with tempfile.TemporaryDirectory(prefix=".fleet-", dir=Path.cwd() if hosts else None) as name:
         folder = Path(name).absolute()
-        shell = request.remote_shell
-        if job and hosts and not shell:
-            shell = allocation.write_remote_shell(job[0], folder / "rsh")
-        placement = place_ranks(request, hosts, shell)
+        placement = place_ranks(request, hosts, request.remote_shell or job.remote_shell)
         announce(f"{request.library.name}: building and checking on {placement.nodes} nodes …")
         bench = selftest.prepare_placement(request.library, placement, home(), folder)
         fleet = round_launches.describe_fleet(bench)

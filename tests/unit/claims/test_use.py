@@ -280,3 +280,6 @@ def test_a_case_with_another_ratio_alone_is_not_decided_or_not_in_the_overall_ti
     view = dataclasses.replace(plain, verdict=msgspec.structs.replace(plain.verdict, alone=[unlike]))
     (text,) = [claim.text.template for claim in conclude(view) if "in_turns" in claim.text.fields]
     assert text.startswith("Not in the overall time:" if decided else "Not decided:")
+    claims = {claim.text.template: claim.text.fields for claim in conclude(view)}
+    assert [fields["n"] for text, fields in claims.items() if text.startswith("Fastest in")] == [len(verdicts.LINE)]
+    assert not any("once in a launch" in text for text in claims)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import msgspec
@@ -115,6 +116,13 @@ def test_a_changed_program_has_other_names_of_evaluations(
     assert before == cache.name_evaluation(campaign_store, campaign_store.campaign)
     monkeypatch.setattr(cache, "code_state", lambda: ["another"])
     assert cache.name_evaluation(campaign_store, campaign_store.campaign) != before
+
+
+def test_every_module_that_evaluates_belongs_to_the_state_of_the_code() -> None:
+    names = {name for name, *_ in cache.code_state()[1:]}
+    loaded = {module.__file__ for name, module in sys.modules.items() if name.partition(".")[0] == "rankbench"}
+    assert str(Path(evaluation.__file__)) in names
+    assert loaded - names == set()
 
 
 def test_an_unwritable_cache_is_computed_each_time(

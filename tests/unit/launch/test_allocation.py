@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from wording import refuses
 
-from rankbench.launch.allocation import refuse_left_over_job
+from rankbench.launch.allocation import JobNodes, find_job, refuse_left_over_job, use_job
+from rankbench.launch.schedulers import AllocatedJob
 from rankbench.launch.schedulers.slurm import list_hosts
 from rankbench.model import Placement, RankbenchError
 
@@ -40,6 +42,36 @@ def test_variables_of_pbs_and_lsf_are_refused_on_another_host(job_files: Path, t
         with refuses():
             refuse_left_over_job([HERE], environment, "login", tmp_path)
         refuse_left_over_job([HERE], environment, "n1", tmp_path)
+
+
+def test_the_nodes_of_a_job_of_grid_engine_and_flux_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "hosts").write_text("n1 2 all.q@n1 UNDEFINED\nn2 2 all.q@n2 UNDEFINED\n")
+    (tmp_path / "flux").write_text('#!/bin/sh\n[ "$*" = "hostlist --expand local" ] && echo n1 n2\n')
+    (tmp_path / "flux").chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    variables = dict(os.environ)
+    for job in ({"JOB_ID": "17", "PE_HOSTFILE": str(tmp_path / "hosts")}, {"FLUX_ENCLOSING_ID": "17"}):
+        known = find_job(variables | job)
+        assert known
+        assert known[1] == AllocatedJob("17", ["n1", "n2"])
+    (tmp_path / "flux").write_text("#!/bin/sh\nexit 1\n")
+    assert find_job(variables | {"FLUX_ENCLOSING_ID": "17"}) is None
+
+
+def test_launchers_start_ranks_on_nodes_of_pbs_by_its_own_command(
+    job_files: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("I_MPI_HYDRA_BOOTSTRAP", raising=False)
+    monkeypatch.setenv("PBS_JOBID", "4242")
+    monkeypatch.setenv("PBS_NODEFILE", str(job_files))
+    job = use_job(tmp_path)
+    assert job.hosts == ["n1.site", "n2.site"]
+    assert "pbs_tmrsh" in Path(job.remote_shell).read_text()
+    assert os.environ["I_MPI_HYDRA_BOOTSTRAP"] == "rsh"
+    monkeypatch.delenv("I_MPI_HYDRA_BOOTSTRAP")
+    job_files.write_text("n1.site\nn1.site\n")
+    assert use_job(tmp_path) == JobNodes([])
+    monkeypatch.delenv("I_MPI_HYDRA_BOOTSTRAP")
 
 
 @pytest.mark.parametrize(

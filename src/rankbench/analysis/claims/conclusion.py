@@ -440,7 +440,8 @@ def _claim_omitted(view: CampaignView, judged: list[CaseVerdict], compared: Sequ
             n=len(short),
         )
         yield Claim(text=text, cases=_list_keys(short), brief=short[0] not in compared)
-    once = [verdict for verdict in judged if verdict not in compared and verdict not in short]
+    once = [verdict for verdict in judged if verdict.case.operation in view.campaign.once_operations]
+    once = [verdict for verdict in once if verdict not in compared and verdict not in short]
     if once:
         names = dict.fromkeys(verdict.case.operation for verdict in once)
         text = say("Not included: {names:and}, which {names:of runs|run} once in a launch.", names=names)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -211,15 +212,17 @@ def _describe_places(places: Sequence[tuple[Text, Answer]]) -> Text:
 
 def _describe_cases(view: CampaignView, answer: Answer, judged: list[CaseVerdict]) -> Text:
     """Return over which cases, of which candidates where some have too few values, and how cases weigh."""
-    leader = group_libraries(view)
+    leader, beside = group_libraries(view), _list_apart(view)
     names = [name for name in view.candidates if name in answer.names]
     if len(answer.cases) < len(judged) or {leader[name] for name in names} < {*leader.values()}:
         over = say(
             "over the {n} of {all:count case} with values of {names:and}",
             n=len(answer.cases), all=len(judged), names=names,
         )  # fmt: skip
-    elif len(judged) == 1:
+    elif len(judged) == 1 and not beside:
         return say("in the only case")
+    elif beside:
+        over = say("over {n} of {all:count case}", n=len(judged), all=len(judged) + len(beside))
     else:
         over = say("over all {n:count case}", n=len(judged))
     called = {call.operation for call in view.campaign.plan.calls}
@@ -395,17 +398,22 @@ def describe_worst(view: CampaignView, key: str, fastest: str, name: str, among:
 def _claim_wins(view: CampaignView, judged: list[CaseVerdict], parts: tuple[Part, Part] | None = None) -> Claim:
     """Say how many cases each candidate wins alone, and how many have no single winner, all cases in total.
 
-    Where the answer depends on the size, the cases of each part are counted.
+    Cases that compare differently alone are none of the overall time, but have verdicts, and count here. Where the
+    answer depends on the size, the cases of each part are counted.
     """
+    beside = _list_apart(view)
+    judged = [*judged, *beside]
     keys = [verdict.case.key for verdict in judged if len(verdict.winners) == 1]
     if parts:
         texts = ("up to {size:size} {counts:,} (of {n})", "from {size:size} {counts:,} (of {n})")
         inside = [[verdict for verdict in judged if verdict.case.key in part.cases] for part in parts]
+        for verdict in beside:
+            inside[verdict.case.size_bytes > parts[0].size_bytes].append(verdict)
         sides = [
             say(text, size=part.size_bytes, counts=_count_wins(view, verdicts, all_names=False), n=len(verdicts))
             for text, part, verdicts in zip(texts, parts, inside, strict=True)
         ]
-        if rest := [verdict for verdict in judged if not any(verdict.case.key in part.cases for part in parts)]:
+        if rest := [verdict for verdict in judged if verdict not in itertools.chain(*inside)]:
             sides.append(
                 say("without a size {counts:,} (of {n})", counts=_count_wins(view, rest, all_names=False), n=len(rest))
             )
@@ -414,6 +422,12 @@ def _claim_wins(view: CampaignView, judged: list[CaseVerdict], parts: tuple[Part
         counts = _count_wins(view, judged, all_names=True)
         text = say("Fastest in single cases: {counts:,} (of {n:count case}).", counts=counts, n=len(judged))
     return Claim(text=text, cases=keys, brief=True, outcome=view.outcome(keys))
+
+
+def _list_apart(view: CampaignView) -> list[CaseVerdict]:
+    """Return the verdicts of cases that compare differently alone."""
+    apart = {comparison.case for comparison in view.verdict.alone}
+    return [verdict for verdict in view.timed_verdicts if verdict.case.key in apart]
 
 
 def _count_wins(view: CampaignView, judged: list[CaseVerdict], *, all_names: bool) -> list[Text]:

@@ -16,6 +16,7 @@ from typing import Any
 import msgspec
 import polars as pl
 
+import rankbench
 from rankbench import caching
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics.modes import Repeated
@@ -24,8 +25,6 @@ from rankbench.model import Campaign, Verdict
 from rankbench.store import Store
 
 KIND = "evaluations"
-SOURCES = ("model", "plan", "store", "analysis", "launch")
-"""Rooms whose code an evaluation depends on, beside the modules of none."""
 LIBRARIES = ("polars", "numpy", "scipy", "msgspec")
 
 
@@ -60,9 +59,8 @@ def name_evaluation(store: Store, campaign: Campaign) -> str:
 
 @cache
 def code_state() -> list[Any]:
-    """Return what changes with the code: the state of the source files, and of the libraries that it computes with."""
-    package = Path(__file__).parents[1]
-    sources = [*package.glob("*.py"), *(path for room in SOURCES for path in package.glob(f"{room}/**/*.py"))]
+    """Return what changes with the code: the state of all source files, and of the libraries that it computes with."""
+    sources = Path(rankbench.__file__).parent.rglob("*.py")
     specs = [importlib.util.find_spec(name) for name in LIBRARIES]
     paths = [*sorted(sources), *(Path(spec.origin) for spec in specs if spec and spec.origin)]
     states = [(str(path), path.stat()) for path in paths]

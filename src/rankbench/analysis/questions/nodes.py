@@ -49,10 +49,9 @@ def describe_place(view: CampaignView) -> Text:
     if not emulated:
         return say("on {this}", this=this)
     nodes = say("{n:count emulated node}", n=emulated)
-    links = say(" with links of {links}", links=machine.links) if machine.links else say("")
-    if all(place.nodes > 1 for place in placements):
-        return say("on {nodes} of {this}{links}", nodes=nodes, this=this, links=links)
-    return say("on {this} and on {nodes} of it{links}", this=this, nodes=nodes, links=links)
+    only = all(place.nodes > 1 for place in placements)
+    text = say("on {nodes} of {this}" if only else "on {this} and on {nodes} of it", this=this, nodes=nodes)
+    return say("{place} with links of {links}", place=text, links=machine.links) if machine.links else text
 
 
 def split_by_machine(ranks: Sequence[RankFact]) -> list[list[RankFact]]:

@@ -30,6 +30,7 @@ from rankbench.cli.plan_options import (
 from rankbench.cli.shared_options import (
     Binding,
     Hosts,
+    InJob,
     Launcher,
     Modules,
     Name,
@@ -62,9 +63,12 @@ rankbench run --preset quick
 rankbench run plan.toml --dry-run        # what would be measured
 rankbench run --continue plan --more 9   # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
+rankbench run plan.toml --in-job         # on the nodes of the job it is in
 """
-PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding", "--one-machine")
-"""Options that a campaign's stored plan does not hold."""
+PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding")
+"""Options with a value that a campaign's stored plan does not hold."""
+PLACE_FLAGS = ("--one-machine", "--in-job")
+"""The same, without a value."""
 MORE_BLOCKS = 5
 """Blocks to measure in addition, if no forecast suggests another number."""
 
@@ -100,6 +104,7 @@ def run(
     launcher: Launcher = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
+    in_job: InJob = False,  # noqa: FBT002
     dry_run: Annotated[  # noqa: FBT002
         bool,
         typer.Option("--dry-run", "-n", help="Print what would be measured and how long it takes; launch nothing."),
@@ -155,6 +160,7 @@ def run(
         launcher=launcher,
         binding=binding,
         one_machine=one_machine,
+        is_in_job=in_job,
         more=more or 0,
         continued=continued,
         starts_anew=anew,
@@ -193,8 +199,10 @@ def continue_by_name(folder: Path) -> str:
     words = iter(sys.argv[1:])
     for word in words:
         option, assigned, _ = word.partition("=")
-        if option in PLACE_OPTIONS:
-            options += [word] if assigned or option == "--one-machine" else [word, next(words, "")]
+        if word in PLACE_FLAGS:
+            options.append(word)
+        elif option in PLACE_OPTIONS:
+            options += [word] if assigned else [word, next(words, "")]
     named = folder.name if find_campaign(Path(folder.name)) == folder else str(folder)
     return shlex.join(["rankbench", "run", "--continue", named, *options])
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from rankbench.launch import schedulers
@@ -13,6 +15,8 @@ PHASES: tuple[tuple[str, schedulers.Phase], ...] = (
     (".*", "ended"),
 )
 ENDINGS: tuple[tuple[str, schedulers.Ending], ...] = (("CANCELED", "cancelled"), ("TIMEOUT", "time"))
+PATIENCE_S = 20
+"""How long an instance may take to answer."""
 WARNING_S = 60
 """How long before its end a job is warned, unless its time is too short for that."""
 
@@ -22,6 +26,7 @@ class Scheduler(schedulers.Scheduler):
 
     name = "flux"
     title = "Flux"
+    variables = "FLUX_"
     submit = ("flux", "batch")
     query = ("flux", "jobs", "--no-header", "--format={state} {result}")
     cancel = ("flux", "cancel")
@@ -55,6 +60,19 @@ class Scheduler(schedulers.Scheduler):
     def nodes(self, job: Job) -> str:  # noqa: ARG002 - the job's instance shows it
         """The instance that the script runs in knows its hosts."""
         return "mapfile -t node < <(flux hostlist --expand --delimiter=$'\\n' local)"
+
+    def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
+        """Only the instance of the job knows its nodes."""
+        number = environment.get("FLUX_ENCLOSING_ID", "")
+        if not number:
+            return None
+        command = ["flux", "hostlist", "--expand", "local"]
+        try:
+            listed = subprocess.run(command, env=dict(environment), capture_output=True, text=True, timeout=PATIENCE_S)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        nodes = listed.stdout.split()
+        return schedulers.AllocatedJob(number, nodes) if listed.returncode == 0 and nodes else None
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """Of an ended job the result shows more: COMPLETED, FAILED, CANCELED, TIMEOUT."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
+from collections.abc import Mapping
+from pathlib import Path
 from types import MappingProxyType
 
 from rankbench.launch import schedulers
+from rankbench.launch.topology import read_text
 from rankbench.model import Job
 
 QRSH = "qrsh -inherit -nostdin -V"
@@ -29,6 +33,7 @@ class Scheduler(schedulers.Scheduler):
     printed = rf"(?m)^({number})$"
     job_id = "${JOB_ID:-}"
     node_file = "PE_HOSTFILE"
+    variables = "SGE_"
     answers = f"""timeout 15 qping -info "$1" "{EXECD_PORT}" execd 1
     [ $? != 124 ]"""
     environment = MappingProxyType(
@@ -61,6 +66,13 @@ class Scheduler(schedulers.Scheduler):
             ("-l exclusive=true", job.exclusive),
         )
         return [f"#$ {option}" for option in [*options, *job.options]]
+
+    def read_job(self, environment: Mapping[str, str]) -> schedulers.AllocatedJob | None:
+        """Each line of the file begins with a node."""
+        lines = read_text(Path(environment.get("PE_HOSTFILE", os.devnull))).splitlines()
+        nodes = [line.split()[0] for line in lines if line.split()]
+        number = environment.get("JOB_ID", "")
+        return schedulers.AllocatedJob(number, nodes) if number and nodes else None
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:
         """The fifth word of a job's line is its state; a job that is not there has ended."""
