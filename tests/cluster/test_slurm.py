@@ -113,6 +113,7 @@ def test_a_job_compares_the_bits_of_sums(nodes: Lab, home: Path) -> None:
     assert len([*(nodes.folder / "sums/job/sums").glob("*/*/ending")]) == 3
 
 
+@pytest.mark.thorough
 def test_a_run_within_a_job_uses_its_nodes(nodes: Lab, home: Path) -> None:
     """In a batch script, which starts on the first of them."""
     words = [
