@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import msgspec
 import pytest
 from fakes.campaigns import CANDIDATES, Truth, make_campaign, make_record
+from wording import WORDING, find_lines, refuses
 
 from rankbench.cli.commands.compare import compare
 from rankbench.cli.display import console
-from rankbench.model import Campaign, Candidate, Case, CaseStatus, RankbenchError
+from rankbench.model import Campaign, Candidate, Case, CaseStatus
 from rankbench.store import Store
 from rankbench.workflows.comparison import pair
 
@@ -49,23 +49,23 @@ def test_the_first_two_candidates_are_compared_by_default(
 
 def test_exchanged_candidates_have_inverted_ratios(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(campaign_store.folder), "beta", "alpha")
-    out = "\n".join(read_lines(capsys))
-    assert re.findall(r"pingpong 8 B .* (\S+) +(\S+×) ", out) == [("0.49×", "0.48–0.50×")]
-    assert "alpha is slower in 0, faster in 5, equivalent in " in out
+    lines = read_lines(capsys)
+    (row,) = find_lines(lines, "pingpong 8 B ")
+    assert row.split()[-3:-1] == ["0.49×", "0.48–0.50×"]
+    assert find_lines(lines, "alpha is slower in") == WORDING
 
 
 def test_a_candidate_is_compared_with_its_twin(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     compare(str(campaign_store.folder), "alpha", "alpha (again)")
-    counted = re.search(r"slower in (\d), faster in (\d), equivalent in (\d), not distinguishable in (\d) of 9 cases",
-                        "\n".join(read_lines(capsys)))  # fmt: skip
-    assert counted
-    assert counted.group(1, 2) == ("0", "0")
+    (counted,) = find_lines(read_lines(capsys), "is slower in")
+    assert counted == WORDING
+    assert "in 0, faster in 0," in counted
 
 
 def test_markup_in_names_is_not_interpreted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", launches=1, candidates=("al[red]pha", "be[/]ta"))
     compare(str(store.folder))
-    assert read_lines(capsys)[0] == "be[/]ta over al[red]pha: times paired within 1 block"
+    assert read_lines(capsys)[0] == WORDING
 
 
 def test_one_block_has_neither_interval_nor_p_value(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,7 +79,7 @@ def test_candidates_without_common_cases_are_refused(tmp_path: Path) -> None:
         return Truth(status=CaseStatus.LACKING if candidate == "beta" else CaseStatus.OK)
 
     folder = make_campaign(tmp_path / "c", lack, launches=2, control=False).folder
-    with pytest.raises(RankbenchError, match="campaign c: no case has values of both alpha and beta"):
+    with refuses():
         compare(str(folder))
 
 
@@ -110,24 +110,12 @@ def test_a_family_stands_for_its_only_candidate() -> None:
     assert pair(msgspec.structs.replace(base, libraries=family), "betabeta", "alphaalpha") == ("beta", "alpha")
 
 
-@pytest.mark.parametrize(
-    ("names", "text"),
-    [
-        (
-            ("alpah", ""),
-            "no candidate alpah in campaign fake; did you mean alpha? (allowed: alpha, beta, gamma, alpha tuned)",
-        ),
-        (("pair", ""), "pair fits several candidates: beta, gamma; name one of them"),
-        (("beta", "beta"), "beta and beta are the same candidate; name two (allowed: alpha, beta, gamma, alpha tuned)"),
-    ],
-)
-def test_unknown_and_ambiguous_candidates_are_refused(names: tuple[str, str], text: str) -> None:
-    with pytest.raises(RankbenchError) as error:
+@pytest.mark.parametrize("names", [("alpah", ""), ("pair", ""), ("beta", "beta")])
+def test_unknown_and_ambiguous_candidates_are_refused(names: tuple[str, str]) -> None:
+    with refuses():
         pair(make_campaign_of_families(), *names)
-    assert str(error.value) == text
 
 
 def test_a_campaign_with_one_candidate_cannot_be_compared() -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         pair(make_record(candidates=CANDIDATES[:1]), "", "")
-    assert str(error.value) == "campaign fake has one candidate only, alpha; nothing to compare it with"

@@ -9,15 +9,17 @@ import fakes
 import pytest
 import typer
 from fakes import library as fake
+from wording import WORDING, find_lines, refuses
 
 from rankbench import launch, libraries
 from rankbench.cli.commands import doctor as command
 from rankbench.cli.commands.doctor import doctor
 from rankbench.cli.display import console
 from rankbench.launch.machine_checks import Hindrance
-from rankbench.model import RankbenchError
 
 QUIET = "nothing on this machine disturbs measurements"
+FULL_DISK = ('*" -c "*) exit 0', '*" -c "*) echo "no room" >&2; exit 1')
+"""What a stand-in compiler does, and does without space."""
 PLAN = """
 candidates = ["mpich==9.1", "mpich==9.2"]
 operations = ["bcast"]
@@ -49,6 +51,11 @@ def read_words(capsys: pytest.CaptureFixture[str]) -> list[list[str]]:
     return [[word.strip() for word in line.split("  ") if word.strip()] for line in lines if line.strip(" ─")]
 
 
+def read_table(capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """Return the printed lines without trailing blanks."""
+    return [line.rstrip() for line in capsys.readouterr().out.splitlines()]
+
+
 def list_prefixes(place: Path) -> list[Path]:
     return [place / "9.1", place / "9.2"]
 
@@ -56,7 +63,7 @@ def list_prefixes(place: Path) -> list[Path]:
 def test_without_a_plan_the_stated_launcher_starts_the_ranks(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         doctor(["mpich==9.1"], prefix=list_prefixes(place), launcher="no-such-launcher -n {ranks} {program}")
-    assert ["mpich-9.1", "1x2", "2", "no-such-launcher: No such file or directory"] in read_words(capsys)
+    assert read_table(capsys) == WORDING
 
 
 def test_without_a_plan_every_library_is_checked_on_two_cores_and_on_all(
@@ -80,14 +87,7 @@ def test_a_library_that_fails_is_reported_in_its_row_and_in_the_exit_code(
     with pytest.raises(typer.Exit) as ended:
         doctor(["mpich==9.2", "mpich-9.1"], prefix=list_prefixes(place))
     assert ended.value.exit_code == 1
-    assert read_words(capsys) == [
-        ["candidate", "placement", "ranks", "found"],
-        ["mpich-9.2", "1x2", "2", "exit code 1: fake core: set to be dead"],
-        ["mpich-9.2", "1x4", "4", "exit code 1: fake core: set to be dead"],
-        ["mpich-9.1", "1x2", "2", "works"],
-        ["mpich-9.1", "1x4", "4", "works"],
-        [QUIET],
-    ]
+    assert read_table(capsys) == WORDING
 
 
 def test_candidates_of_a_plan_are_checked_with_its_placements(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -107,55 +107,33 @@ def test_hindrances_follow_the_table_and_are_no_failure(
     fake.behave(place / "9.1", cpus=["0-1"] * 4)
     (place / "crowd.toml").write_text(PLAN.replace('"1x2", ', ""))
     doctor([str(place / "crowd.toml"), "mpich-9.1"], prefix=list_prefixes(place), binding="none")
-    assert read_words(capsys)[1:] == [
-        [
-            "mpich-9.1", "1x4", "4",
-            "works, but 4 ranks share 2 cores of fake: times show how a library waits, and may be a thousand times "
-            "longer; do not compare them",
-        ],
-        ["turbo is on: cores differ; switch it off"],
-    ]  # fmt: skip
+    assert read_table(capsys) == WORDING
 
 
 def test_hosts_without_an_address_are_reported(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(typer.Exit):
         doctor(["mpich-9.1"], prefix=list_prefixes(place), hosts="a.invalid,b.invalid")
-    assert read_words(capsys)[3] == [
-        "mpich-9.1", "nodes", "2",
-        "the names a.invalid and b.invalid do not resolve here; fix hosts in the plan (or --hosts), or add to "
-        "/etc/hosts",
-    ]  # fmt: skip
+    assert find_lines(read_table(capsys), "nodes") == WORDING
 
 
 def test_a_core_that_cannot_be_built_is_a_row(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wrapper = place / "9.1/bin/mpicc"
-    wrapper.write_text(wrapper.read_text().replace('*" -c "*) exit 0', '*" -c "*) echo "no room" >&2; exit 1'))
+    wrapper.write_text(wrapper.read_text().replace(*FULL_DISK))
     with pytest.raises(typer.Exit):
         doctor(prefix=list_prefixes(place))
     rows = read_words(capsys)
     (log,) = (place / "home/builds").glob("*.log")
-    assert rows[1] == ["mpich-9.1", "all", f"the core does not compile: no room; log: {log}"]
+    assert [row.replace(str(log), "LOG") for row in rows[1]] == WORDING
     assert rows[2] == ["mpich-9.2", "1x2", "2", "works"]
 
 
-@pytest.mark.parametrize(
-    ("words", "line"),
-    [
-        (["plan.toml", "openmpi"], "openmpi: no candidate of plan.toml (allowed: mpich-9.1, mpich-9.2)"),
-        (["plan.toml", "other.toml"], "name one plan; found plan.toml and other.toml"),
-        (
-            ["mpich==9.3"],
-            "mpich==9.3: no such library here (found: mpich-9.1, mpich-9.2); get it by: rankbench get mpich==9.3",
-        ),
-    ],
-)
+@pytest.mark.parametrize("words", [["plan.toml", "openmpi"], ["plan.toml", "other.toml"], ["mpich==9.3"]], ids=" ".join)
 def test_unknown_arguments_are_refused_in_one_line(
-    words: list[str], line: str, place: Path, monkeypatch: pytest.MonkeyPatch
+    words: list[str], place: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(place)
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         doctor(words, prefix=list_prefixes(place))
-    assert str(error.value) == line
 
 
 def test_variables_of_a_job_elsewhere_are_refused_before_a_launch(place: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,5 +141,5 @@ def test_variables_of_a_job_elsewhere_are_refused_before_a_launch(place: Path, m
         monkeypatch.setenv(name, value)
     for version in ("9.1", "9.2"):
         (place / version / "bin/mpiexec").unlink()
-    with pytest.raises(RankbenchError, match=r"^SLURM_\* variables of job 4242 are set here, but this host is not one"):
+    with refuses():
         doctor(prefix=list_prefixes(place))

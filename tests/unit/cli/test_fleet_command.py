@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes import library as fake
+from wording import WORDING, find_lines
 
 from rankbench import cli
 from rankbench.fleet.sweep_records import Finding, LinkSpeed, NodeSpeed, Sweep
@@ -75,35 +76,36 @@ def test_a_slow_node_is_shown_with_the_command_that_drains_it(run: Command, monk
         monkeypatch.setenv(name, value)
     code, text = run(make_sweep(make_finding("node", ["n3"], "sending")))
     assert code == 1
-    assert "n3 sends 1.43× slower than the others (1.38 to 1.47), in 5 of 5 launches" in text
-    assert "scontrol update NodeName=n3 State=DRAIN 'Reason=rankbench: sending 1.43× slower'" in text
+    assert find_lines(text, "n3 sends") == WORDING
+    assert find_lines(text, "NodeName=n3") == WORDING
 
 
 @pytest.mark.parametrize(
-    ("finding", "words"),
+    "finding",
     [
-        (make_finding("core", ["n2"], "compute", rank=9, cpu=33), "n2, CPU 33 (rank 9) computes 1.43× slower"),
-        (make_finding("link", ["n2", "n4"], "sending"), "from n2 to n4: the link is 1.43× slower"),
-        (make_finding("link", ["n2", "n4"], "latency"), "between n2 and n4: the link is 1.43× slower"),
+        make_finding("core", ["n2"], "compute", rank=9, cpu=33),
+        make_finding("link", ["n2", "n4"], "sending"),
+        make_finding("link", ["n2", "n4"], "latency"),
     ],
+    ids=["core", "direction", "link"],
 )
-def test_cores_and_links_are_named(finding: Finding, words: str, run: Command) -> None:
+def test_cores_and_links_are_named(finding: Finding, run: Command) -> None:
     code, text = run(make_sweep(finding))
     assert code == 1
-    assert words in text
+    assert find_lines(text, "1.43×") == WORDING
     assert "nothing was executed" not in text  # Not in a job, there is nobody to ask.
 
 
 def test_equal_nodes_have_their_values_and_exit_code_0(run: Command) -> None:
     code, text = run(make_sweep())
     assert code == 0
-    assert "Nothing is slower than the others by 5% or more.\n" in text
+    assert find_lines(text, "Nothing is slower") == WORDING
     assert "median 10 GB/s 1.50 µs" in text
 
 
 def test_of_many_nodes_the_slowest_are_shown(run: Command) -> None:
     _, text = run(make_sweep(nodes=40))
-    assert "the 12 slowest of 40 nodes" in text
+    assert find_lines(text, "12 slowest") == WORDING
     assert "n40 1.00 1.40" in text
     assert "\nn28 " not in text
 
@@ -116,7 +118,7 @@ def test_a_fleet_that_became_slower_as_a_whole_is_reported(run: Command, tmp_pat
     assert "memory 1.20 4 of 4" in text
     code, text = run(make_sweep(slower=1.01, nodes=5), "--against", str(tmp_path / "monday.json"))
     assert code == 0
-    assert "not the same: not in the earlier sweep: n5" in text
+    assert find_lines(text, "not the same: ") == WORDING
 
 
 @pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "html"])
@@ -126,19 +128,20 @@ def test_a_picture_is_drawn(suffix: str, run: Command, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("arguments", "words"),
+    "arguments",
     [
-        (["--picture", "fleet.gif"], "--picture fleet.gif: expected a name that ends in .png"),
-        (["--rounds", "none"], "--rounds: found 'none', expected a number from 1, or all"),
-        (["--threshold", "120%"], "--threshold: found '120%', expected a share such as 5%"),
-        (["--alarm", "often"], "--alarm: found 'often'"),
-        (["--against", "none.json"], "none.json: No such file or directory"),
-        (["--against", "{other}"], "no sweep of rankbench fleet --format json"),
+        ["--picture", "fleet.gif"],
+        ["--rounds", "none"],
+        ["--threshold", "120%"],
+        ["--alarm", "often"],
+        ["--against", "none.json"],
+        ["--against", "{other}"],
     ],
+    ids=" ".join,
 )
-def test_wrong_input_has_one_line(arguments: list[str], words: str, run: Command, tmp_path: Path) -> None:
+def test_wrong_input_has_one_line(arguments: list[str], run: Command, tmp_path: Path) -> None:
     (tmp_path / "other.json").write_text('{"format": "x"}')
     code, text = run(make_sweep(), *(part.replace("{other}", str(tmp_path / "other.json")) for part in arguments))
     assert code == 2
-    assert words in text
+    assert text.partition(": Expected `int`")[0] == WORDING  # The rest is the parser's.
     assert len(text.splitlines()) == 1

@@ -15,6 +15,7 @@ import polars as pl
 import pytest
 from fakes.nights import CASES, Fate, make_night, make_slower
 from typer.testing import CliRunner
+from wording import WORDING, find_lines, refuses
 
 from rankbench import cli
 from rankbench.across import gate as gate_checks
@@ -27,8 +28,6 @@ from rankbench.model import Case, CaseStatus, RankbenchError, StoredTable
 from rankbench.report.junit import junit, remove_controls
 from rankbench.store import Store
 
-ADVICE = "If this is intended, accept it with a reason: --accept."
-LOG = "See `rankbench show` and the launch's log."
 BARRIER = make_slower("beta", "barrier", 1.3)
 
 
@@ -49,24 +48,14 @@ def gate(*arguments: object) -> tuple[int, list[str]]:
 def test_equal_campaigns_pass(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), version="1.1", day=2)
-    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
-        0,
-        [
-            "IMPROVED barrier, beta: takes 0.70× (0.70–0.70×) its time in old.",
-            "new against campaign old: 6 checks, 0 failed, 5 passed, 1 improved, 0 undecided",
-        ],
-    )
+    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (0, WORDING)
 
 
 def test_improvements_fail_if_the_reference_has_to_be_renewed(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", make_slower("beta", "barrier", 0.7), day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old", "--strict-improvements")
-    assert (code, lines[0]) == (
-        1,
-        "FAILED barrier, beta: takes 0.70× (0.70–0.70×) its time in old. The reference is out of date: compare with "
-        "this result from now on.",
-    )
+    assert (code, lines[0]) == (1, WORDING)
 
 
 def test_an_accepted_regression_passes_with_its_reason(tmp_path: Path) -> None:
@@ -76,21 +65,12 @@ def test_an_accepted_regression_passes_with_its_reason(tmp_path: Path) -> None:
     entry = '[[accepted]]\ncase = "barrier"\nlimit = {}\nreason = "safer"\nuntil = 9999-12-31\n'
     (tmp_path / "accepted.toml").write_text(entry.format(1.4))
     code, lines = gate(*command, "--junit", tmp_path / "gate.xml")
-    assert (code, lines[:2]) == (
-        0,
-        [
-            "ACCEPTED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%; "
-            "accepted up to 1.40× until 9999-12-31: safer.",
-            "new against campaign old: 6 checks, 0 failed, 5 passed, 1 accepted, 0 undecided",
-        ],
-    )
+    assert (code, lines[:2]) == (0, WORDING)
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert (suite.get("failures"), suite.get("skipped")) == ("0", "1")
     (tmp_path / "accepted.toml").write_text(entry.format(1.2))
     code, lines = gate(*command)
-    assert code == 1
-    assert lines[0].startswith("FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old;")
-    assert "accepted up to 1.20× only" in lines[0]
+    assert (code, lines[0]) == (1, WORDING)
 
 
 def test_an_unneeded_entry_fails_only_with_strict_improvements(tmp_path: Path) -> None:
@@ -101,28 +81,19 @@ def test_an_unneeded_entry_fails_only_with_strict_improvements(tmp_path: Path) -
     answer, strict = (
         CliRunner().invoke(cli.application(), [*map(str, command), *more]) for more in ((), ("--strict-improvements",))
     )
-    sentence = "accepted.toml, entry 1 (barrier, *) is not needed any more"
     assert (answer.exit_code, strict.exit_code) == (0, 1)
-    assert f"{sentence}: nothing that it matches is slower. Remove it." in answer.stdout
-    assert f"FAILED barrier, *: {sentence}. Remove the entry." in strict.stdout
+    assert find_lines(answer.stdout, "accepted.toml") == WORDING
+    assert find_lines(strict.stdout, "accepted.toml") == WORDING
 
 
-@pytest.mark.parametrize(
-    ("content", "message"),
-    [
-        (None, "--accept {path}: cannot be read (No such file or directory)"),
-        (b"\xff", "--accept {path}: not text in UTF-8"),
-        (b"[accepted]\n", "{path}:1: accepted: found a table, expected tables [[accepted]]"),
-    ],
-)
-def test_a_wrong_file_of_accepted_regressions_is_one_line(tmp_path: Path, content: bytes | None, message: str) -> None:
+@pytest.mark.parametrize("content", [None, b"\xff", b"[accepted]\n"], ids=["missing", "no text", "a table"])
+def test_a_wrong_file_of_accepted_regressions_is_one_line(tmp_path: Path, content: bytes | None) -> None:
     make_night(tmp_path / "one")
     path = tmp_path / "accepted.toml"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha", "--accept", path)
-    assert str(error.value) == message.format(path=path)
 
 
 def test_markdown_is_for_a_pull_request(tmp_path: Path) -> None:
@@ -132,9 +103,7 @@ def test_markdown_is_for_a_pull_request(tmp_path: Path) -> None:
     answer = CliRunner().invoke(cli.application(), command)
     lines = (tmp_path / "gate.md").read_text().splitlines()
     assert answer.exit_code == 1
-    assert lines[0] == "**Gate failed**: beta against alpha-1.0, 3 checks: 2 passed, 1 failed"
-    assert lines[4].startswith("| barrier | beta | takes 1.30× (1.30–1.30×) the time of alpha-1.0;")
-    assert lines[6] == "<details><summary>2 passed</summary>"
+    assert lines[:7] == WORDING
 
 
 def test_json_has_every_check_with_its_numbers(tmp_path: Path) -> None:
@@ -160,18 +129,14 @@ def test_outcomes_are_counted_in_the_words_of_the_tables(tmp_path: Path) -> None
     answer = CliRunner().invoke(
         cli.application(), ["gate", str(tmp_path / "one"), "--candidate", "beta", "--against-candidate", "alpha"]
     )
-    assert "New times: equivalent 2, slower 1. " in answer.stdout
+    assert find_lines(answer.stdout, "New times") == WORDING
 
 
 def test_a_slower_case_fails(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", BARRIER, day=2)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert code == 1
-    assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%. " + ADVICE,
-        "new against campaign old: 6 checks, 1 failed, 5 passed, 0 undecided",
-    ]
+    assert (code, lines) == (1, WORDING)
 
 
 @pytest.mark.parametrize(("threshold", "code"), [("29%", 1), ("31%", 0), ("0.2", 1)])
@@ -185,80 +150,47 @@ def make_failing(status: CaseStatus) -> Callable[[str, Case], Fate]:
     return make_slower("beta", "barrier", status)
 
 
-@pytest.mark.parametrize(
-    ("status", "text"),
-    [
-        (CaseStatus.CRASHED, "crashed in 6 of 6 launches"),
-        (CaseStatus.WRONG_DATA, "wrong data in 6 of 6 launches"),
-        (CaseStatus.LACKING, "lacking in 6 of 6 launches"),
-        (CaseStatus.HUNG, "hung in 6 of 6 launches"),
-    ],
-)
-def test_a_case_that_fails_only_in_the_new_campaign_fails(tmp_path: Path, status: CaseStatus, text: str) -> None:
+@pytest.mark.parametrize("status", [CaseStatus.CRASHED, CaseStatus.WRONG_DATA, CaseStatus.LACKING, CaseStatus.HUNG])
+def test_a_case_that_fails_only_in_the_new_campaign_fails(tmp_path: Path, status: CaseStatus) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", make_failing(status))
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert code == 1
-    assert lines[0] == f"FAILED barrier, beta: {text}. {LOG}"
+    assert (code, lines[0]) == (1, WORDING)
 
 
 def test_a_case_that_failed_in_both_campaigns_is_no_regression(tmp_path: Path) -> None:
     make_night(tmp_path / "old", make_failing(CaseStatus.CRASHED))
     make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED))
-    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (
-        0,
-        ["new against campaign old: 5 checks, 0 failed, 5 passed, 0 undecided"],
-    )
+    assert gate(tmp_path / "new", "--against", tmp_path / "old") == (0, WORDING)
 
 
 def test_cases_and_candidates_missing_in_the_new_campaign_fail(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", candidates=("alpha",), cases=CASES[:1])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert code == 1
-    successor = "beta is no longer in new. Name its successor with --match beta=NAME, or gate against a newer campaign."
-    plan = "not measured in new. Run the complete older plan."
-    assert lines == [
-        f"FAILED allreduce 8 B, beta; allreduce 64 KiB, beta; barrier, beta: {successor}",
-        f"FAILED allreduce 64 KiB, alpha-1.0; barrier, alpha-1.0: {plan}",
-        "new against campaign old: 6 checks, 5 failed, 1 passed, 0 undecided",
-    ]
+    assert (code, lines) == (1, WORDING)
 
 
 def test_an_undecided_case_is_skipped(tmp_path: Path) -> None:
     make_night(tmp_path / "old", launches=2)
     make_night(tmp_path / "new", BARRIER, launches=2)
     arguments = (tmp_path / "new", "--against", tmp_path / "old")
-    line = (
-        "UNDECIDED barrier, beta: 1.30× (1.29–1.31×): undecided whether it is more than 5% slower. "
-        "Measure more launches: rankbench run --continue CAMPAIGN --more N."
-    )
-    total = "new against campaign old: 6 checks, 0 failed, 5 passed, 1 undecided"
-    assert gate(*arguments) == (0, [line, total])
-    assert gate(*arguments, "--strict") == (1, [line, total])
+    code, lines = gate(*arguments)
+    assert (code, lines) == (0, WORDING)
+    assert gate(*arguments, "--strict") == (1, lines)
 
 
 def test_a_difference_that_the_machine_explains_is_skipped(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", BARRIER, exchange_ns=70)
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert code == 0
-    assert lines[0] == (
-        "UNDECIDED barrier, beta: 1.30× (1.30–1.30×) is no more than the raw probes of the machine differ, without "
-        "MPI, between the two campaigns. Measure both libraries in one campaign, and gate with --candidate and "
-        "--against-candidate."
-    )
+    assert (code, lines[0]) == (0, WORDING)
 
 
 def test_candidates_of_one_campaign_are_paired(tmp_path: Path) -> None:
     make_night(tmp_path / "one", BARRIER)
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
-    assert code == 1
-    assert lines == [
-        "FAILED barrier, beta: takes 1.30× (1.30–1.30×) the time of alpha-1.0; adjusted p <0.001, threshold 3%. "
-        + ADVICE,
-        "beta against alpha-1.0: 3 checks, 1 failed, 2 passed, 0 undecided",
-    ]
+    assert (code, lines) == (1, WORDING)
     assert gate(tmp_path / "one", "--candidate", "alpha", "--against-candidate", "beta")[0] == 0
 
 
@@ -278,55 +210,34 @@ def test_an_interval_that_reaches_below_the_threshold_does_not_fail(low: float, 
 def test_within_one_campaign_a_case_that_only_the_other_candidate_completes_fails(tmp_path: Path) -> None:
     make_night(tmp_path / "one", make_failing(CaseStatus.WRONG_DATA))
     code, lines = gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha")
-    assert code == 1
-    assert lines[0] == f"FAILED barrier, beta: wrong data in 6 of 6 launches (alpha-1.0 has values). {LOG}"
+    assert (code, lines[0]) == (1, WORDING)
 
 
 @pytest.mark.parametrize(
-    ("arguments", "text"),
+    "options",
     [
-        ((), "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME"),
-        (
-            ("--candidate", "beta"),
-            "gate NEW takes --against OLD, --history FOLDER, or both --candidate NAME and --against-candidate NAME",
-        ),
-        (
-            ("--candidate", "beta", "--against-candidate", "beta"),
-            "beta and beta are the same candidate; nothing to gate",
-        ),
-        (
-            ("--candidate", "gamma", "--against-candidate", "beta"),
-            "no candidate gamma in campaign old (allowed: alpha-1.0, beta)",
-        ),
-        (
-            ("--candidate", "beta", "--against-candidate", "alpha", "--match", "a=b"),
-            "--match is for two campaigns; name the other by --against",
-        ),
-        (
-            ("--against", "old", "--reference", "beta"),
-            "--reference is for --history; name earlier campaigns by --history FOLDER",
-        ),
-        (
-            ("--candidate", "beta", "--against-candidate", "alpha", "--threshold", "many"),
-            "--threshold many: expected a share such as 3% or 0.03, below 100%",
-        ),
+        "",
+        "--candidate beta",
+        "--candidate beta --against-candidate beta",
+        "--candidate gamma --against-candidate beta",
+        "--candidate beta --against-candidate alpha --match=a=b",
+        "--against old --reference beta",
+        "--candidate beta --against-candidate alpha --threshold=many",
     ],
 )
-def test_wrong_arguments_are_refused(tmp_path: Path, arguments: tuple[str, ...], text: str) -> None:
+def test_wrong_arguments_are_refused(tmp_path: Path, options: str) -> None:
     make_night(tmp_path / "old")
-    with pytest.raises(RankbenchError) as error:
-        gate(tmp_path / "old", *arguments)
-    assert str(error.value) == text
+    with refuses():
+        gate(tmp_path / "old", *options.split())
 
 
 def test_campaigns_without_common_cases_are_refused(tmp_path: Path) -> None:
     make_night(tmp_path / "old", candidates=("alpha",), cases=CASES[:1])
     make_night(tmp_path / "cases", candidates=("alpha",), cases=CASES[1:])
     make_night(tmp_path / "names", candidates=("beta",), cases=CASES[:1])
-    for name, kind in (("cases", "case"), ("names", "candidate")):
-        with pytest.raises(RankbenchError) as error:
+    for name in ("cases", "names"):
+        with refuses():
             gate(tmp_path / name, "--against", tmp_path / "old")
-        assert str(error.value) == f"{name} has no {kind} in common with old; nothing to gate"
 
 
 # --- near and far -----------------------------------------------------------------------------------------------------
@@ -365,7 +276,7 @@ def test_another_mix_of_near_and_far_visits_does_not_fail(tmp_path: Path, monkey
     make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.2, 0.8])
     code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert (code, lines) == (0, ["new against campaign old: 6 checks, 0 failed, 6 passed, 0 undecided"])
+    assert (code, lines) == (0, WORDING)
 
 
 @pytest.mark.parametrize(("shares", "remark"), [([0.2, 0.8], True), ([0.4, 0.4], False)])
@@ -381,24 +292,15 @@ def test_other_shares_of_far_visits_are_remarked(
     )
 
 
-@pytest.mark.parametrize(
-    ("ratios", "code", "text"),
-    [
-        ((1.0, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are far;"),
-        ((1.4, 1.4), 1, "FAILED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are near;"),
-        ((1.4, 0.7), 0, "UNDECIDED barrier, beta: takes 1.40× (1.40–1.40×) its time in old while cores are near;"),
-    ],
-)
+@pytest.mark.parametrize(("ratios", "code"), [((1.0, 1.4), 1), ((1.4, 1.4), 1), ((1.4, 0.7), 0)])
 def test_a_slower_level_fails_whatever_the_mix(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int, text: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ratios: tuple[float, float], code: int
 ) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", day=2)
     plant_levels(monkeypatch, [0.8, 0.2], ratios)
     exit_code, lines = gate(tmp_path / "new", "--against", tmp_path / "old")
-    assert exit_code == code
-    assert lines[0].startswith(text)
-    assert len(lines) == 2
+    assert (exit_code, lines) == (code, WORDING)
 
 
 # --- against many earlier campaigns -----------------------------------------------------------------------------------
@@ -423,9 +325,7 @@ def test_a_gate_against_one_campaign_says_that_variation_between_days_is_missing
     make_night(tmp_path / "new")
     answer = CliRunner().invoke(cli.application(), ["gate", str(tmp_path / "new"), "--against", str(tmp_path / "old")])
     assert answer.exit_code == 0
-    assert answer.stdout.splitlines()[0] == (
-        "one campaign against one: day-to-day variation is not in the interval; use --history with 8 or more campaigns"
-    )
+    assert answer.stdout.splitlines()[0] == WORDING
 
 
 @pytest.mark.thorough
@@ -442,8 +342,7 @@ def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None
     code, lines = gate(tmp_path / "new", "--history", history)
     assert code == 1
     (line,) = (line for line in lines if line.startswith("FAILED"))
-    assert line.startswith("FAILED barrier, beta: takes 1.50× (")
-    assert "the mean of 8 earlier campaigns; adjusted p " in line
+    assert line == WORDING
 
 
 @pytest.mark.thorough
@@ -455,10 +354,7 @@ def test_a_reference_removes_the_variation_between_days(tmp_path: Path, argument
     make_night(tmp_path / "new", make_day(1.07, beta=1.08), day=20, plan=plan)
     code, lines = gate(tmp_path / "new", "--history", history, *arguments)
     assert code == 1
-    assert [line for line in lines if line.startswith(("FAILED", "UNDECIDED"))] == [
-        "FAILED barrier, beta: takes 1.08× (1.08–1.08×) the mean of 8 earlier campaigns, relative to alpha-1.0; "
-        f"adjusted p <0.001, threshold 3%. {ADVICE}"
-    ]
+    assert [line for line in lines if line.startswith(("FAILED", "UNDECIDED"))] == WORDING
 
 
 def test_another_version_of_the_reference_is_no_reference(tmp_path: Path) -> None:
@@ -466,22 +362,20 @@ def test_another_version_of_the_reference_is_no_reference(tmp_path: Path) -> Non
     make_night(tmp_path / "new", make_day(1.0, beta=1.08), day=20, version="1.1")
     code, lines = gate(tmp_path / "new", "--history", history, "--reference", "alpha")
     assert code == 0
-    assert "barrier, beta: fewer than 8 earlier campaigns have this value" in "\n".join(lines)
+    assert find_lines(lines, "fewer than 8") == WORDING
 
 
 def test_a_case_that_fails_only_in_the_new_campaign_fails_against_many_campaigns(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
     make_night(tmp_path / "new", make_failing(CaseStatus.CRASHED), day=20)
     code, lines = gate(tmp_path / "new", "--history", history)
-    assert (code, lines[0]) == (1, f"FAILED barrier, beta: crashed in 6 of 6 launches. {LOG}")
+    assert (code, lines[0]) == (1, WORDING)
 
 
 def test_a_campaign_is_not_part_of_its_own_history(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         gate(history / "night-8", "--history", history)
-    text = "--history has 7 campaigns with cases of night-8 and made before it; a prediction needs 8 or more"
-    assert str(error.value) == text
 
 
 # --- JUnit ------------------------------------------------------------------------------------------------------------
@@ -508,11 +402,8 @@ def test_junit_has_a_test_case_for_each_case_and_candidate(tmp_path: Path) -> No
     assert cases[0].get("time") == "0.000030"
     assert [len(case) for case in cases] == [0, 0, 0, 0, 0, 1]
     (failure,) = cases[-1]
-    assert failure.attrib == {
-        "message": "takes 1.30× (1.30–1.30×) its time in old; adjusted p <0.001, threshold 5%",
-        "type": "regression",
-    }
-    assert failure.text == f"{failure.get('message')}\n{ADVICE}"
+    assert failure.attrib == {"message": WORDING, "type": "regression"}
+    assert failure.text == WORDING
     assert "Matched: by name: alpha-1.0" in (suite.findtext("system-out") or "")
 
 
@@ -539,24 +430,21 @@ def test_characters_that_xml_cannot_hold_are_replaced() -> None:
 def test_a_file_that_cannot_be_written_is_reported(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         gate(tmp_path / "new", "--against", tmp_path / "old", "--junit", tmp_path / "none" / "gate.xml")
-    assert str(error.value) == (
-        f"--junit {tmp_path}/none/gate.xml: cannot be written (No such file or directory); name another file"
-    )
 
 
 UNLIKE = [
-    ({"machine": {"host": "n2"}}, "--across-machines", "host fake then, n2 now"),
-    ({"machine": {"cpu": "Example 9001"}}, "--across-machines", "CPU Example 9000 then, Example 9001 now"),
-    ({"plan": {"synchronisation": "ring"}}, "--across-methods", "synchronisation of clocks tree then, ring now"),
-    ({"plan": {"case_limit_s": 3.0}}, "--across-methods", "limits of a case 10 good samples, 1 s then, "),
+    ({"machine": {"host": "n2"}}, "--across-machines"),
+    ({"machine": {"cpu": "Example 9001"}}, "--across-machines"),
+    ({"plan": {"synchronisation": "ring"}}, "--across-methods"),
+    ({"plan": {"case_limit_s": 3.0}}, "--across-methods"),
 ]
 
 
-@pytest.mark.parametrize(("changes", "option", "clause"), UNLIKE)
+@pytest.mark.parametrize(("changes", "option"), UNLIKE)
 def test_campaigns_that_were_not_measured_alike_are_not_compared_unless_allowed(
-    tmp_path: Path, changes: dict[str, Any], option: str, clause: str
+    tmp_path: Path, changes: dict[str, Any], option: str
 ) -> None:
     make_night(tmp_path / "old")
     make_night(tmp_path / "new", day=2, **changes)
@@ -564,8 +452,7 @@ def test_campaigns_that_were_not_measured_alike_are_not_compared_unless_allowed(
     with pytest.raises(RankbenchError) as error:
         gate(*command)
     message = str(error.value)
-    assert message.startswith(f"{tmp_path}/new and {tmp_path}/old were not measured alike: {clause}")
-    assert message.endswith(f"; measure both alike, or allow it: {option}")
+    assert message == WORDING
     suite = ElementTree.parse(tmp_path / "gate.xml").getroot()
     assert (suite.get("tests"), suite.get("errors"), suite.get("failures")) == ("1", "1", "0")
     (problem,) = suite.iter("error")
@@ -582,7 +469,7 @@ def test_another_clock_is_another_method(tmp_path: Path) -> None:
         assert record.facts
         changed = msgspec.structs.replace(record, facts=msgspec.structs.replace(record.facts, source="tsc"), ranks=[])
         (night.folder / "launches" / f"{record.number:06}.json").write_bytes(msgspec.json.encode(changed))
-    with pytest.raises(RankbenchError, match="not measured alike: time source clock_gettime then, tsc now; "):
+    with refuses():
         gate(tmp_path / "new", "--against", tmp_path / "old")
 
 
@@ -599,16 +486,15 @@ def test_one_of_the_earlier_campaigns_on_another_machine_is_enough(tmp_path: Pat
         make_night(tmp_path / f"night{day}", day=day, machine={"host": "n2"} if day == 3 else None)
     command = (tmp_path / "night9", "--history", *(tmp_path / f"night{day}" for day in range(1, 9)))
     words = [word for folder in command[2:] for word in ("--history", folder)]
-    with pytest.raises(RankbenchError, match="night3 were not measured alike: host n2 then, fake now"):
+    with refuses():
         gate(tmp_path / "night9", *words)
     assert gate(tmp_path / "night9", *words, "--across-machines")[0] == 0
 
 
 def test_options_for_unlike_campaigns_need_two(tmp_path: Path) -> None:
     make_night(tmp_path / "one")
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         gate(tmp_path / "one", "--candidate", "beta", "--against-candidate", "alpha", "--across-machines")
-    assert str(error.value) == "--across-machines and --across-methods are for --against and --history"
 
 
 def halve_samples(night: Store, candidate: str) -> None:
@@ -627,15 +513,13 @@ def halve_samples(night: Store, candidate: str) -> None:
 def test_changed_samples_are_not_gated(tmp_path: Path) -> None:
     make_night(tmp_path / "old")
     halve_samples(make_night(tmp_path / "new", day=2, launches=8), "beta")
-    message = "new: The medians of beta's samples are 0.50× what its launches estimated"
     for command in (("--against", tmp_path / "old"), ("--candidate", "beta", "--against-candidate", "alpha")):
-        with pytest.raises(RankbenchError) as error:
+        with refuses():
             gate(tmp_path / "new", *command)
-        assert str(error.value).startswith(message)
     answer = CliRunner().invoke(cli.application(), ["compare", str(tmp_path / "old"), str(tmp_path / "new")])
-    assert message in answer.stdout
+    assert find_lines(answer.stdout, "medians of beta's samples") == WORDING
     shown = CliRunner().invoke(cli.application(), ["show", "-v", str(tmp_path / "new")])
-    assert message.removeprefix("new: ") in shown.stdout
+    assert find_lines(shown.stdout, "medians of beta's samples") == WORDING
 
 
 def test_damaged_samples_are_reported(tmp_path: Path) -> None:
@@ -647,6 +531,6 @@ def test_damaged_samples_are_reported(tmp_path: Path) -> None:
     for command in (["gate", "--against"], ["compare"]):
         words = [command[0], str(tmp_path / "new"), *command[1:], str(tmp_path / "old")]
         answer = CliRunner().invoke(cli.application(), words)
-        assert "000003.parquet: damaged (it is not as it was written)" in str(answer.exception)
+        assert str(answer.exception) == WORDING
     answer = CliRunner().invoke(cli.application(), ["show", str(tmp_path / "new")])
-    assert "000003.parquet: damaged (it is not as it was written)" in str(answer.exception)
+    assert str(answer.exception) == WORDING

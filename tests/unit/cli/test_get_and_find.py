@@ -11,12 +11,13 @@ import msgspec
 import pytest
 from fakes import library as fake
 from fakes import modules
+from wording import WORDING, find_lines, refuses
 
 from rankbench import libraries
 from rankbench.cli.commands.find import find, short
 from rankbench.cli.commands.get import get
 from rankbench.cli.display import console
-from rankbench.model import Library, RankbenchError
+from rankbench.model import Library
 
 
 @pytest.fixture(autouse=True)
@@ -41,20 +42,15 @@ def test_find_prints_a_table_then_paths_then_reasons(tmp_path: Path, capsys: pyt
     assert lines[0].split() == ["name", "library", "source", "ABI", "compiler", "works"]
     assert lines[2].split() == ["mpich-9.9", "MPICH", "9.9", "prefix", "?", "fake", "1.0", "yes"]
     assert lines[3].split() == ["mpich-9.8", "MPICH", "9.8", "prefix", "?", "fake", "1.0", "no"]
-    assert lines[4:] == [
-        "",
-        f"mpich-9.9  {good}/bin/mpicc, mpiexec",
-        f"mpich-9.8  {dead}/bin/mpicc, mpiexec",
-        "",
-        "mpich-9.8 does not work: exit code 1: fake core: set to be dead",
-    ]
+    assert lines[4:] == WORDING
 
 
 def test_a_library_whose_core_cannot_be_built_is_a_row(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     prefix = fake.make(tmp_path / "broken", "9.9")
     (prefix / "lib/program").unlink()
     find(prefix=[prefix])
-    assert "mpich-9.9 does not work: the core does not compile: " in capsys.readouterr().out
+    (row,) = find_lines(capsys.readouterr().out, "the core does not compile: ")
+    assert row.startswith("mpich-9.9 does not work: ")
 
 
 def test_find_prints_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -79,23 +75,13 @@ def test_modules_are_listed_and_untried_ones_mentioned(
     find(modules=[" ".join(names)], no_check=True)
     lines = [line.rstrip() for line in capsys.readouterr().out.splitlines()]
     assert lines[2].split() == ["mpich-9.9", "MPICH", "9.9", "modules", "?", "fake", "1.0"]
-    assert lines[4:] == [
-        f"mpich-9.9  {tmp_path}/good/bin/mpicc, mpiexec",
-        f"    modules: {names[0]} {names[1]}",
-        f"      {names[2]}",
-        "",
-        "modules that may be MPI libraries: impi/2021; try: rankbench find --modules impi/2021",
-    ]
+    assert lines[4:] == WORDING
 
 
 def test_find_without_results_mentions_modules(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make_site(tmp_path, monkeypatch)
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         find()
-    assert str(error.value) == (
-        "no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi; "
-        "or modules that may be MPI libraries: impi/2021; try: rankbench find --modules impi/2021"
-    )
 
 
 def test_find_without_checks_builds_nothing(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -105,19 +91,14 @@ def test_find_without_checks_builds_nothing(tmp_path: Path, capsys: pytest.Captu
 
 
 def test_find_without_results_names_the_command_that_installs() -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         find()
-    assert str(error.value) == ("no MPI library found on PATH or in the system; get one: rankbench get mpich openmpi")
 
 
 def test_get_reports_installed_libraries(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    prefix = fake.make(tmp_path / "libraries/mpich-9.9", "9.9")
+    fake.make(tmp_path / "libraries/mpich-9.9", "9.9")
     get(["mpich", "mpich==9.9"])
-    assert capsys.readouterr().out.splitlines() == [
-        f"mpich-9.9 is there already (mpich==VERSION gets another): {prefix}",
-        f"mpich-9.9 is there already: {prefix}",
-        "Next: rankbench find checks every library in reach.",
-    ]
+    assert capsys.readouterr().out == WORDING
 
 
 def test_libraries_are_installed_concurrently_and_reported_in_their_order(
@@ -142,20 +123,20 @@ def test_libraries_are_installed_concurrently_and_reported_in_their_order(
 
 
 def test_get_checks_every_name_before_it_installs(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError, match=r"^mpihc: no such library on PyPI; did you mean mpich\?"):
+    with refuses():
         get(["mpich", "mpihc"])
     assert not (tmp_path / "libraries").exists()
 
 
-@pytest.mark.parametrize(
-    ("line", "compiler"),
-    [
-        ("cc (Debian 12.2.0-14+deb12u1) 12.2.0", "cc 12.2.0"),
-        ("Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0 (2024.1.0.20240308)", "Intel(R) 2024.1.0"),
-        ("Debian clang version 14.0.6", "clang 14.0.6"),
-        ("unheard of", "unheard of"),
-        ("", "none"),
-    ],
-)
+COMPILERS = [
+    ("cc (Debian 12.2.0-14+deb12u1) 12.2.0", "cc 12.2.0"),
+    ("Intel(R) oneAPI DPC++/C++ Compiler 2024.1.0 (2024.1.0.20240308)", "Intel(R) 2024.1.0"),
+    ("Debian clang version 14.0.6", "clang 14.0.6"),
+    ("unheard of", "unheard of"),
+    ("", "none"),
+]
+
+
+@pytest.mark.parametrize(("line", "compiler"), COMPILERS)
 def test_compilers_are_named_by_program_and_version(line: str, compiler: str) -> None:
     assert short(line) == compiler

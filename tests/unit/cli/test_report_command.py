@@ -8,11 +8,12 @@ import msgspec
 import polars as pl
 import pytest
 from fakes import campaigns
+from wording import WORDING, refuses
 
 from rankbench.analysis.evaluation import evaluate
 from rankbench.cli.commands.report import report
 from rankbench.language import Text, as_data, render
-from rankbench.model import Case, CaseStatus, RankbenchError, Summary
+from rankbench.model import Case, CaseStatus, Summary
 
 
 def crash_beta(candidate: str, case: Case) -> campaigns.Truth:
@@ -115,17 +116,13 @@ def test_a_verdict_without_figures_is_read_back(tmp_path: Path, launches: int) -
 
 def test_a_page_that_cannot_be_written_is_reported_in_one_line(folder: Path) -> None:
     page = folder / "nowhere" / "report.html"
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         report(folder, output=page)
-    assert str(error.value) == (f"--output {page}: cannot be written (No such file or directory); name another file")
 
 
 def test_a_folder_without_a_campaign_is_refused_in_one_line(tmp_path: Path) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         report(tmp_path)
-    assert str(error.value) == (
-        f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench status` shows the campaigns in `results`"
-    )
 
 
 def test_csv_tables_have_all_parts_of_a_case(folder: Path) -> None:
@@ -166,7 +163,7 @@ def test_links_in_a_foreign_campaign_are_not_followed(folder: Path, tmp_path: Pa
     assert path.read_text() == "mine"
     assert [name for name in names if (folder / name).is_symlink()] == ["lock", "verdict.json.part"]
     (folder / "figures").symlink_to(tmp_path)
-    with pytest.raises(RankbenchError, match="/figures: is a symbolic link, and a campaign has none; remove it"):
+    with refuses():
         report(folder, figures="svg")
 
 
@@ -185,13 +182,9 @@ def test_a_folder_of_campaigns_gets_a_page_that_lists_them(folder: Path, capsys:
     assert '<a href="fake/report.html">' in page
     assert "later/report.html" not in page
     assert "<td>Use alpha<small>alpha, beta</small></td>" in page
-    assert capsys.readouterr().out.splitlines() == [
-        f"wrote {folder.parent / 'index.html'}",
-        "no report yet: later; `rankbench report NAME` writes one",
-    ]
-    with pytest.raises(RankbenchError) as error:
+    assert capsys.readouterr().out == WORDING
+    with refuses():
         report(folder.parent, summary=True)
-    assert str(error.value) == f"--summary: {folder.parent} holds several campaigns; name one of them"
 
 
 def test_the_list_of_campaigns_can_be_written_elsewhere(folder: Path, tmp_path: Path) -> None:

@@ -15,13 +15,14 @@ import polars as pl
 import pytest
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
+from wording import WORDING, find_lines, refuses
 
 from rankbench.analysis.evaluation import evaluate
 from rankbench.cli import main
 from rankbench.cli.cases import format_half_width
 from rankbench.cli.commands.show import show
 from rankbench.cli.display import console
-from rankbench.model import Case, CaseStatus, RankbenchError, Summary
+from rankbench.model import Case, CaseStatus, Summary
 from rankbench.quantities import format_time
 from rankbench.store import Store, lock
 
@@ -121,8 +122,8 @@ def test_csv_and_details_have_the_range_of_launches(tmp_path: Path, capsys: pyte
     show(folder=store.folder, operations="barrier", table="details")
     text = " ".join(" ".join(read_lines(capsys)).split())
     between = f"{format_time(ends[0])} to {format_time(ends[2])}"
-    assert between in text
-    assert f"launches {between}" not in text, "the interval of six launches is their range"
+    # The interval of six launches is their range.
+    assert (between in text, f"launches {between}" in text) == (True, False)
 
 
 def test_markup_in_names_is_not_interpreted(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -156,7 +157,7 @@ def test_an_interim_state_is_marked(
     with lock(store.folder) if running else contextlib.nullcontext():
         show(folder=store.folder)
     text = " ".join(read_lines(capsys))
-    assert ("Not finished: 6 blocks so far." in text) == is_stated
+    assert ("Not finished: 6 blocks so" in text) == is_stated
 
 
 def run_piped(*arguments: str) -> subprocess.CompletedProcess[str]:
@@ -176,8 +177,7 @@ def test_a_pipe_gets_neither_colours_nor_wrapped_lines(campaign_store: Store) ->
 
 def test_an_error_is_one_line_with_exit_code_2(tmp_path: Path) -> None:
     process = run_piped("show", str(tmp_path))
-    text = f"{tmp_path}: not a campaign (it has no campaign.json); `rankbench status` shows the campaigns in `results`"
-    assert (process.returncode, process.stdout, process.stderr) == (2, "", f"rankbench: {text}\n")
+    assert (process.returncode, process.stdout, process.stderr) == (2, "", WORDING)
 
 
 def test_the_newest_campaign_is_shown_by_default(
@@ -191,26 +191,15 @@ def test_the_newest_campaign_is_shown_by_default(
 
 
 @pytest.mark.parametrize(
-    ("filters", "text"),
-    [
-        (
-            {"operations": "allredce"},
-            "--operations allredce: not measured; "
-            "did you mean allreduce? (allowed: pingpong, bandwidth, barrier, allreduce)",
-        ),
-        ({"forms": "persistent"}, "--forms persistent: not measured (allowed: blocking, nonblocking)"),
-        (
-            {"operations": "barrier", "forms": "nonblocking"},
-            "barrier was not measured in the form nonblocking",
-        ),
-    ],
+    "filters",
+    [{"operations": "allredce"}, {"forms": "persistent"}, {"operations": "barrier", "forms": "nonblocking"}],
+    ids=["operation", "form", "both"],
 )
 def test_unknown_operations_sizes_and_placements_are_refused_in_one_line(
-    campaign_store: Store, filters: dict[str, str], text: str
+    campaign_store: Store, filters: dict[str, str]
 ) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         show(folder=campaign_store.folder, **filters)
-    assert str(error.value) == text
 
 
 # --- estimators, uncertain starts, single ranks -----------------------------------------------------------------------
@@ -234,9 +223,7 @@ def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
     assert list(typical) == sorted(typical, key=lambda name: typical[name])
     assert typical["p90"] == pytest.approx(502 * 1.026, rel=0.01)
     show(folder=campaign_store.folder, operations="pingpong", estimator="p90", confidence="90%")
-    assert "pingpong: latency, 2 ranks (socket), start: none, 6 launches each by its p90, 90% intervals" in " ".join(
-        read_lines(capsys)
-    )
+    assert find_lines(read_lines(capsys), "pingpong: latency") == WORDING
 
 
 def test_a_larger_threshold_makes_more_cases_equivalent(
@@ -275,12 +262,9 @@ def test_a_single_launch_has_the_interval_of_its_samples_and_a_caveat(
 ) -> None:
     folder = make_campaign(tmp_path / "c", launches=1).folder
     show(folder=folder, operations="barrier", estimator="trimmed-mean", confidence="99%")
-    lines = " ".join(read_lines(capsys))
-    assert (
-        "1 launch each by its trimmed-mean, with MPIPerf's 99% interval of the samples within it, not of the next "
-        "launch"
-    ) in lines
-    assert "±0.2%" in lines
+    lines = read_lines(capsys)
+    assert lines[lines.index("") :][:3] == WORDING
+    assert "±0.2%" in " ".join(lines)
     row = read_csv(capsys, folder=str(folder))["barrier.blocking.0.byte.socket.window", "alpha"]
     assert float(row["trimmed_low_ns"]) < float(row["trimmed_mean_ns"]) < float(row["trimmed_high_ns"])
 
@@ -297,25 +281,13 @@ def test_an_uncertain_start_is_shown_with_a_question_mark_and_its_reason(
     assert [line.split() for line in lines if line.startswith("–")] == [
         ["–", "500", "ns", "±0.0%", "500", "ns", "?", "only", "alpha"]
     ]
-    assert lines[-2:] == [
-        "beta: not judged: start uncertain by 40% of its time: clocks likely agree within 200 ns, certainly",
-        "within 900 ns; a call takes 500 ns (barrier)",
-    ]
+    assert lines[-2:] == WORDING
 
 
 def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     store = make_campaign(tmp_path / "c", lambda _candidate, _case: Truth(noise=0, spread=0, rank_ends=(0.5, 1.0)))
     show(folder=store.folder, operations="barrier", table="ranks")
-    assert read_lines(capsys) == [
-        "",
-        "barrier: single ranks, start: window",
-        "message size  candidate  rank  host  CPU  ends after     p90  last  begins late by      p90",
-        "───────────────────────────────────────────────────────────────────────────────────────────",
-        "–             alpha         0  n1      0      250 ns  250 ns   53%         0.00 ns  0.00 ns",
-        "–             alpha         1  n1      1      500 ns  500 ns   47%         1.00 ns  1.00 ns",
-        "–             beta          0  n1      0      250 ns  250 ns   48%         0.00 ns  0.00 ns",
-        "–             beta          1  n1      1      500 ns  500 ns   52%         1.00 ns  1.00 ns",
-    ]
+    assert read_lines(capsys) == WORDING
     show(folder=store.folder, operations="barrier", table="ranks", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))
     assert [(row["candidate"], row["rank"], row["median_ns"]) for row in rows] == [
@@ -326,41 +298,22 @@ def test_single_ranks_are_listed(tmp_path: Path, capsys: pytest.CaptureFixture[s
     ]
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [
-        (
-            {"estimator": "avg"},
-            "--estimator avg: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
-        ),
-        (
-            {"estimator": "p100"},
-            "--estimator p100: expected median, min, mean, trimmed-mean or a percentile from p1 to p99",
-        ),
-        ({"confidence": "97%"}, "--confidence 97%: expected 90%, 95% or 99%"),
-        ({"threshold": "3"}, "--threshold 3: expected a share such as 3% or 0.03, below 100%; did you mean 3%?"),
-    ],
-)
-def test_wrong_options_are_refused_in_one_line(campaign_store: Store, options: dict[str, str], text: str) -> None:
-    with pytest.raises(RankbenchError) as error:
-        show(folder=campaign_store.folder, **options)
-    assert str(error.value) == text
+@pytest.mark.parametrize("option", ["estimator=avg", "estimator=p100", "confidence=97%", "threshold=3"])
+def test_wrong_options_are_refused_in_one_line(campaign_store: Store, option: str) -> None:
+    name, _, value = option.partition("=")
+    with refuses():
+        show(folder=campaign_store.folder, **{name: value})
 
 
 def test_ranks_of_operations_timed_by_one_rank_are_refused_in_one_line(campaign_store: Store) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         show(folder=campaign_store.folder, operations="pingpong", table="ranks")
-    assert (
-        str(error.value)
-        == "--table ranks: none of these cases is timed over all ranks; choose a collective by --operations"
-    )
 
 
 def test_ranks_of_a_campaign_without_launches_are_refused_in_one_line(tmp_path: Path) -> None:
     store = make_campaign(tmp_path / "none", make_truth, launches=0, candidates=("alpha", "beta"))
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         show(folder=store.folder, table="ranks")
-    assert str(error.value) == "--table ranks: no launch has ended yet"
 
 
 @pytest.mark.parametrize(
@@ -407,6 +360,5 @@ def test_the_tables_that_a_campaign_has_are_listed(
 
 
 def test_a_misspelt_table_is_refused_with_the_nearest(campaign_store: Store) -> None:
-    with pytest.raises(RankbenchError) as error:
+    with refuses():
         show(folder=campaign_store.folder, table="details,ring")
-    assert str(error.value).startswith("--table ring: no such table; did you mean rings?")

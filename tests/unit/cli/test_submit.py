@@ -17,6 +17,7 @@ import pytest
 from fakes import campaigns, mark_thorough, scheduler, sites
 from fakes.library import behave
 from fakes.sites import PREFIXES, Site, list_rows
+from wording import WORDING, find_lines
 
 from rankbench import store
 from rankbench.cli import job_status
@@ -35,6 +36,7 @@ placements = ["2x1", "1x2"]
 [stop]
 blocks = 2
 """
+TWO_PASSES = "samples = { good = 20, passes = 2 }"
 LAUNCHES = 2 * 3 * 2
 """Of the whole plan: two candidates and the control's twin, two placements."""
 
@@ -70,7 +72,8 @@ def test_a_submitted_campaign_runs_to_its_end(tmp_path: Path, kind: str) -> None
     ]
     for usage in results.campaign.usage:
         assert [(node.host, node.probe_bytes) for node in usage.nodes] == [("a1", 1000), ("a2", 1000)]
-    assert re.search(r"Time against mpich-9\.1: mpich-9\.2 1\.\d+× \(", process.printed), process.printed
+    (ratio,) = find_lines(process.printed, "Time against mpich-9.1: ")
+    assert re.search(r": mpich-9\.2 1\.\d+× \(", ratio)
     assert process.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
 
@@ -150,7 +153,7 @@ def list_companions(results: Store) -> list[tuple[int, str, int]]:
 @pytest.mark.thorough
 def test_a_crash_in_a_later_pass_costs_only_its_case(tmp_path: Path) -> None:
     """Other cases keep their samples, as many as the plan wants; none of them is launched again."""
-    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", "samples = { good = 20, passes = 2 }")
+    plan = PLAN.replace('["2x1", "1x2"]', '["1x2"]').replace("samples = 20", TWO_PASSES)
     here = make_site(tmp_path, "slurm", plan, crash=["bcast.8"], survives=1)
     assert here.submit("--wait").exit_code == 1
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 1
@@ -185,12 +188,10 @@ def test_launches_that_disturb_others_or_fail_beside_them_are_launched_alone(
     }
     stays_alone = "dead_in_turns" in behaviour
     assert others[3] == ({2} if stays_alone or (alone[2:] == [1] and "busy_s" in behaviour) else {3})
-    why = "two launches measured nothing beside the others: did not start: exit code 1"
-    assert [launch.alone for launch in launches if launch.candidate == "mpich-9.2"] == [
-        "",
-        *[why if stays_alone else ""] * 2,
-    ]
-    printed = "did not start: exit code 1; its last line: fake core: set to be dead\n"
+    reasons = [launch.alone for launch in launches if launch.candidate == "mpich-9.2"]
+    assert [bool(reason) for reason in reasons] == [False, stays_alone, stays_alone]
+    assert sorted(set(reasons) - {""}) == WORDING
+    printed = "its last line: fake core: "
     assert (printed in (here.campaign / "job/output.log").read_text()) == stays_alone
     assert here.run("run", "plan.toml", *PREFIXES, "--results", "local").exit_code == 0
     local = store.open(tmp_path / "local/plan")
@@ -268,22 +269,13 @@ def test_beginning_and_end_of_a_job_launch_s_output_are_stored(tmp_path: Path) -
 
 def test_a_cancelled_job_continues_in_the_next_one(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm", hangs_from=3)  # In the second block.
-    assert here.submit().printed.splitlines()[-2:] == [
-        "job 101 of Slurm on 2 nodes", "next: rankbench status results/plan --wait",
-    ]  # fmt: skip
+    assert here.submit().printed.splitlines()[-2:] == WORDING
     here.wait_for("launches/*/done", 4)
-    again = here.submit()
-    advice = "wait for it by: rankbench status results/plan --wait"
-    assert again == (2, f"rankbench: results/plan: job 101 is running (RUNNING); {advice}\n")
-    assert here.run("status", "results/plan").printed.splitlines()[-2:] == [
-        "job 101 of Slurm: RUNNING", "next: rankbench status results/plan --wait",
-    ]  # fmt: skip
+    assert here.submit() == (2, WORDING)
+    assert here.run("status", "results/plan").printed.splitlines()[-2:] == WORDING
     scheduler.cancel(tmp_path / "scheduler", "101")
     text = here.wait_for_end()
-    assert text.splitlines()[-2:] == [
-        "its job was cancelled (CANCELLED); log: results/plan/job/output.log",
-        "next: submit it again; it continues where it stopped",
-    ]
+    assert text.splitlines()[-2:] == WORDING
     before = {launch.number: launch.started for launch in here.open_results().launches()}
     assert 4 <= len(before) < LAUNCHES
     behave(tmp_path / "9.2", factor=1.5)
@@ -314,21 +306,13 @@ def test_a_killed_job_continues_in_the_next_one(tmp_path: Path) -> None:
 def test_an_edited_script_is_submitted_unchanged(tmp_path: Path) -> None:
     """The edited script leaves so little time that no launch begins."""
     here = make_site(tmp_path, "slurm")
-    assert here.submit("--write-only").printed.splitlines()[-2:] == [
-        "2 blocks of 6 launches: results/plan/job/job.sh",
-        "submit it by: sbatch --parsable results/plan/job/job.sh",
-    ]
+    assert here.submit("--write-only").printed.splitlines()[-2:] == WORDING
     script = here.campaign / "job/job.sh"
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", script.read_text()))
     process = here.submit("--wait")
-    assert (
-        "results/plan/job/job.sh was edited and is submitted as it is; remove it to get a new one\n" in process.printed
-    )
+    assert find_lines(process.printed, "job.sh was edited") == WORDING
     assert process.exit_code == 1
-    assert process.printed.splitlines()[-2:] == [
-        "its job ended because of the time limit (COMPLETED); log: results/plan/job/output.log",
-        "next: submit it again; it continues where it stopped",
-    ]
+    assert process.printed.splitlines()[-2:] == WORDING
     script.unlink()
     assert here.submit("--wait").exit_code == 0
     assert len(here.open_results().launches()) == LAUNCHES
@@ -341,13 +325,8 @@ def test_a_launcher_that_starts_singletons_is_refused_in_the_job(tmp_path: Path)
     process = here.submit("--wait")
     assert process.exit_code == 1, process.printed
     wrong = [launch for launch in here.open_results().launches() if launch.status != "ok"]
-    reason = (
-        f"{tmp_path}/9.2/bin/mpiexec started worlds of 1 instead of one world of 2 ranks: it belongs to another "
-        "library; use the library's own mpiexec"
-    )
-    assert [(launch.candidate, launch.placement, launch.reason) for launch in wrong] == [
-        ("mpich-9.2", place, reason) for place in ("2x1", "1x2")
-    ]
+    assert [(launch.candidate, launch.placement) for launch in wrong] == [("mpich-9.2", "2x1"), ("mpich-9.2", "1x2")]
+    assert sorted({launch.reason for launch in wrong}) == WORDING
     assert {row[3] for row in list_rows(here.open_results()) if row[1] == "mpich-9.2"} == {"refused"}
 
 
@@ -373,18 +352,13 @@ def test_a_lost_node_does_not_count_against_a_candidate(tmp_path: Path) -> None:
     (tmp_path / "scheduler/lost").write_text("a2")
     process = here.submit("--wait")
     assert process.exit_code == 1
-    assert process.printed.splitlines()[-2:] == [
-        "its job ended because there is no answer from a2 (NODE_FAIL (NodeDown)); log: results/plan/job/output.log",
-        "next: submit it again; it continues where it stopped",
-    ]
+    assert process.printed.splitlines()[-2:] == WORDING
     (tmp_path / "scheduler/lost").unlink()
     behave(tmp_path / "9.2")
     assert here.submit("--wait").exit_code == 0
     launches = here.open_results().launches()
     (died,) = [launch for launch in launches if launch.status != "ok"]
-    assert (died.status, died.reason) == (
-        "crashed", "ended before its last case: exit code 139 (SIGSEGV); no answer from a2"
-    )  # fmt: skip
+    assert (died.status, died.reason) == ("crashed", WORDING)
     assert len(launches) == LAUNCHES + 1
     assert [row[3] for row in list_rows(here.open_results()) if row[3] != "ok"] == ["crashed"]
 
@@ -404,13 +378,9 @@ def test_a_job_ends_after_a_lost_node_although_its_launch_died_before(tmp_path: 
     for version in ("9.1", "9.2"):
         behave(tmp_path / version)
     assert here.submit("--wait").exit_code == 0
-    died = {
-        (launch.status, launch.reason, launch.together)
-        for launch in here.open_results().launches()
-        if launch.status != "ok"
-    }
-    reason = "ended before its last case: exit code 139 (SIGSEGV); no answer from a2"
-    assert died == {("crashed", reason, 3)}
+    died = [launch for launch in here.open_results().launches() if launch.status != "ok"]
+    assert {(launch.status, launch.together) for launch in died} == {("crashed", 3)}
+    assert sorted({launch.reason for launch in died}) == WORDING
 
 
 @pytest.mark.thorough
@@ -434,9 +404,7 @@ def test_a_scheduler_that_does_not_answer_is_reported(tmp_path: Path) -> None:
     (tmp_path / "scheduler/gone").touch()
     process = here.run("status", "results/plan")
     assert process.exit_code == 0
-    assert (
-        "Slurm does not report the state of job 101: scontrol: error: cannot connect to the server\n" in process.printed
-    )
+    assert find_lines(process.printed, "does not report") == WORDING
     assert len(here.open_results().launches()) >= 1
     (tmp_path / "scheduler/gone").unlink()
     assert here.run("status", "--wait").exit_code == 0
@@ -456,8 +424,8 @@ def test_pbs_servers_with_and_without_job_history_report_ended_jobs(tmp_path: Pa
     script.write_text(re.sub(r"time_s=0\b", "time_s=20", text))
     process = here.submit("--wait")
     line = process.printed.splitlines()[-2]
-    state = "F, exit status 0 (Job run at " if history else "no longer known to PBS)"
-    assert (process.exit_code, line.partition(state)[0]) == (1, "its job ended because of the time limit (")
+    sentence, state, _ = line.partition("F, exit status 0 (Job " if history else "no longer known to PBS)")
+    assert (process.exit_code, f"{sentence}{state}") == (1, WORDING)
     assert line.endswith("); log: results/plan/job/output.log")
     script.write_text(text)
     assert here.submit("--wait").exit_code == 0
@@ -513,7 +481,7 @@ def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path)
     process = here.submit("--wait")
     assert process.exit_code == 0, process.printed
     folder = here.campaign / "job/lock.d"
-    assert f"this file system has no locks (mount option flock); {folder} is used instead" in log.read_text()
+    assert find_lines(log.read_text(), "has no locks") == WORDING
     assert not folder.exists()
 
 
@@ -535,8 +503,9 @@ def test_an_existing_lock_folder_holds_unless_its_process_is_gone(tmp_path: Path
     (folder / "owner").write_text(f"{text}\n" if text else "")
     assert here.submit("--wait").exit_code == (0 if works else 1)
     job, host, *_ = [*text.split(), "unknown", "unknown"]
-    refusal = f"job {job} on {host} works on {here.campaign}: nothing is done; if it has ended: rm -r {folder}\n"
-    assert (refusal in log.read_text(), folder.exists()) == (not works, not works)
+    printed = log.read_text()
+    refusal, advice = f"job {job} on {host} works on {here.campaign}: nothing is done;", f": rm -r {folder}\n"
+    assert [refusal in printed, advice in printed, folder.exists()] == [not works] * 3
 
 
 @pytest.mark.thorough
@@ -552,48 +521,35 @@ def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, m
     (tmp_path / "scheduler/gone").unlink()
     with contextlib.suppress(ProcessLookupError):  # The job may have ended meanwhile.
         scheduler.cancel(tmp_path / "scheduler", "101")
-    assert str(error.value) == (
-        f"{here.campaign}: asked 10 times in a row, the scheduler did not report the state of job 101; "
-        "the job may still run; "
-        f"query again by: rankbench status {here.campaign}"
-    )
+    assert str(error.value) == WORDING
     assert 120 < sum(pauses) < 600
 
 
 @pytest.mark.parametrize(
-    ("options", "answer"),
+    "options",
     [
-        ([], 'no scheduler "pbss"; did you mean pbs? (allowed: flux, grid-engine, lsf, pbs, slurm, ssh)'),
-        (["--scheduler", "pbs", "--contiguous"], "job.contiguous: PBS has no option for it; leave it out, or use "
-                                                 "your site\'s option in job.options"),
-        (["--scheduler", "slurm", "--time", "soon"],
-         '--time: found "soon", expected a time such as "30m", "2h", "02:00:00" or "1-12:00:00"'),
-        (["--scheduler", "slurm", "--memory", "64 gigabytes"],
-         '--memory: found "64 gigabytes", expected the memory of a node such as "64G", "0" for all of it, or "site" '
-         "for the site's default"),
-        (["--scheduler", "slurm", "--launcher", "aprun"],
-         '--launcher: found "aprun", expected mpiexec, srun, or a command line such as "mpiexec -n {ranks} --ppn '
-         '{per_node} {program}"'),
-        (["--scheduler", "slurm", "--nodes", "1"],
-         "plan.toml:7: placements: nothing is left of 2x1: takes 2 hosts, found 1"),
+        [],
+        ["--scheduler", "pbs", "--contiguous"],
+        ["--scheduler", "slurm", "--time", "soon"],
+        ["--scheduler", "slurm", "--memory", "64 gigabytes"],
+        ["--scheduler", "slurm", "--launcher", "aprun"],
+        ["--scheduler", "slurm", "--nodes", "1"],
     ],
-)  # fmt: skip
-def test_wrong_submissions_are_refused(tmp_path: Path, options: list[str], answer: str) -> None:
+    ids=" ".join,
+)
+def test_wrong_submissions_are_refused(tmp_path: Path, options: list[str]) -> None:
     plan = PLAN.replace('["2x1", "1x2"]', '["2x1"]') + '[job]\nscheduler = "pbss"\n'
     here = make_site(tmp_path, "slurm", plan)
     process = here.run("submit", "plan.toml", "--prefix", "9.1", "--prefix", "9.2", *options)
-    assert (process.exit_code, process.printed) == (2, f"rankbench: {answer}\n")
+    assert (process.exit_code, process.printed) == (2, WORDING)
     assert not (tmp_path / "results").exists()
 
 
 def test_a_script_that_the_scheduler_rejects_is_reported(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm")
-    (tmp_path / "scheduler/refuses").write_text("sbatch: error: invalid partition specified: bench")
+    (tmp_path / "scheduler/refuses").write_text("sbatch: error: invalid partition: bench")
     process = here.submit()
-    assert (process.exit_code, process.printed.splitlines()[-1]) == (
-        2, "rankbench: Slurm did not take results/plan/job/job.sh: sbatch: error: invalid partition specified: bench; "
-           "correct [job] in the plan, or give options",
-    )  # fmt: skip
+    assert (process.exit_code, process.printed.splitlines()[-1]) == (2, WORDING)
 
 
 def test_script_prints_the_submitted_script_and_changes_nothing(tmp_path: Path) -> None:
@@ -615,21 +571,15 @@ def test_status_works_for_a_campaign_without_a_job(tmp_path: Path) -> None:
     assert here.run("run", "plan.toml", *PREFIXES).exit_code == 1
     behave(tmp_path / "9.2")
     lines = here.run("status", "results/plan").printed.splitlines()
-    assert lines[0] == "plan: Which of two stand-ins?"
-    assert re.fullmatch(r"3 launches in 1 block \(1 planned\); they took 0:\d\d", lines[1])
-    assert [" ".join(line.split()) for line in lines[5:8]] == [
-        "mpich-9.1 1x2 1 1 0",
-        "mpich-9.2 1x2 1 0 1",
-        "mpich-9.1 (again) 1x2 1 1 0",
-    ]
-    assert lines[-1] == "block 1, mpich-9.2: launch crashed: ended before its last case: exit code -11 (SIGSEGV)"
+    assert [lines[0], re.sub(r"0:\d\d$", "TIME", lines[1])] == WORDING
+    assert [" ".join(line.split()) for line in [*lines[5:8], lines[-1]]] == WORDING
 
 
 def test_script_prints_notes_on_skipped_cases(tmp_path: Path) -> None:
     text = PLAN.replace('["2x1", "1x2"]', '["1x2", { name = "far", cpus = [0, 4095] }]')
     here = make_site(tmp_path, "slurm", f"{text}[job]\nsockets = 1\ncores_per_socket = 2\n")
     printed = here.run("submit", "plan.toml", "--print", "--scheduler", "slurm", *PREFIXES).printed
-    assert re.search(r"(?m)^note: far: CPU 4095 is not among those that can be used \(.*\); left out$", printed)
+    assert [re.sub(r"\(.*\)", "(CPUS)", line) for line in find_lines(printed, "note: far:")] == WORDING
 
 
 def test_nodes_of_a_job_are_not_judged_by_the_submitting_host(tmp_path: Path) -> None:
@@ -656,12 +606,8 @@ def test_waiting_prints_a_line_for_each_complete_block(tmp_path: Path, capsys: p
     news = job_status.print_news(opened, "running", before, ended=False)
     assert news == ("running", 2, len(opened.launches()))
     state, line, begun = capsys.readouterr().out.splitlines()
-    assert state == "running"
-    assert begun.startswith("block 3 (5 to 60 planned): 0 of 2 turns done; beta: crashed: ")
-    assert re.sub(r"\d+\.\d s", "T s", line).startswith(
-        "block 2 (5 to 60 planned): 2 candidates, 9 cases, T s, beta: crashed: "
-    )
+    assert [state, re.sub(r"\d+\.\d s", "TIME", line), begun] == WORDING
     assert job_status.print_news(opened, "running", news, ended=False) == news
     assert capsys.readouterr().out == ""
     assert job_status.print_news(opened, "running", news, ended=True) == news._replace(block=3)
-    assert capsys.readouterr().out.startswith("block 3 (5 to 60 planned): ")
+    assert capsys.readouterr().out.startswith("block 3 (5 to 60 ")

@@ -297,11 +297,12 @@ def test_a_wrong_table_is_refused_in_one_line(table: str) -> None:
     assert read_refusal(f"placements = [{{ {table} }}]") == WORDING
 
 
+PAIR_PLACEMENT = 'placements = [{{ name = "{}", cpus = [0, 1] }}]'
+
+
 @pytest.mark.parametrize("name", placing.PAIRS)
 def test_the_name_of_a_kind_of_core_pair_is_taken(name: str) -> None:
-    assert read_refusal(f'placements = [{{ name = "{name}", cpus = [0, 1] }}]') == (
-        f'plan.toml: placements[0]: the name "{name}" is taken: it is a kind of core pair; choose another'
-    )
+    assert read_refusal(PAIR_PLACEMENT.format(name)) == WORDING
 
 
 # --- nodes of a job that the plan describes ---------------------------------------------------------------------------
@@ -344,10 +345,8 @@ def test_a_core_of_the_stated_shape_has_all_its_threads() -> None:
 def test_cores_of_a_job_are_never_those_of_the_submitting_host(entry: str, name: str) -> None:
     with pytest.raises(RankbenchError) as error:
         read_job(f'[{entry}, "2x1"]', "")
-    assert str(error.value).endswith(
-        f'"{name}" needs the cores of the job\'s nodes: state them in [job] (`rankbench submit --probe` prints them): '
-        "sockets = 2, cores_per_socket = 24; or write nodes x ranks such as 1x64"
-    )
+    assert f'"{name}" needs the cores' in str(error.value)
+    assert str(error.value) == WORDING
 
 
 def test_placements_that_do_not_fit_the_stated_shape_are_left_out() -> None:
