@@ -11,6 +11,8 @@
         valid_prog_environs = ["builtin"]
 
 The job runs rankbench on its first node, which starts ranks on all of them. Each value is a performance variable.
+ReFrame may have an environment of its own: this module needs none of the libraries of rankbench, whose command may be
+named by `executable`.
 """
 
 from __future__ import annotations
