@@ -16,7 +16,7 @@ from rankbench.cli.shared_options import Binding, Modules, Name, Prefixes, Resul
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
 from rankbench.workflows.locations import campaign_folder, home
-from rankbench.workflows.requested_plans import add_profile, find_plan
+from rankbench.workflows.requested_plans import add_profile, find_plan, list_recorded_placements
 
 
 def request_campaign(
@@ -73,6 +73,8 @@ def request_campaign(
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
     machine, path = launch.machine(), find_plan(file, preset)
+    if not probe:
+        place_options["placements"] = list_recorded_placements(path)
     planned = add_profile(plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job)))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)

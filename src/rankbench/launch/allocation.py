@@ -29,7 +29,7 @@ def refuse_left_over_job(
     names = [shorten(name) for placement in used for name in placement.hosts or [host or platform.node()]]
     for scheduler in schedulers.find_schedulers().values():
         job = scheduler.read_job(environment)
-        if not job or f"job_{job.number}" in read_text(root / "proc/self/cgroup"):
+        if not job or is_started_by(job, root):
             continue
         if not {*names} <= {*map(shorten, job.nodes)}:
             where = "this host is not one of its nodes"
@@ -38,6 +38,11 @@ def refuse_left_over_job(
             raise RankbenchError(
                 f"{scheduler.variables}* variables of job {job.number} are set here, but {where}: unset them, or submit"
             )
+
+
+def is_started_by(job: schedulers.AllocatedJob, root: Path = Path("/")) -> bool:
+    """Return whether the scheduler started this process within a job, as it does on nodes only."""
+    return f"job_{job.number}" in read_text(root / "proc/self/cgroup")
 
 
 def find_job(
@@ -54,7 +59,7 @@ class JobNodes(NamedTuple):
     """Where launches of this process run within its job."""
 
     hosts: list[str]
-    """Empty: the job has one node, this machine, or there is no job."""
+    """Empty: the job has one node, which is this machine, or there is no job."""
     remote_shell: str = ""
     """The program that launchers call as they call ssh; empty: they need none."""
 
@@ -69,7 +74,8 @@ def use_job(folder: Path) -> JobNodes:
         return JobNodes([])
     scheduler, allocated = job
     os.environ.update({name: value for name, value in scheduler.environment.items() if name not in os.environ})
-    if len(allocated.nodes) < 2:
+    is_here = is_started_by(allocated) or shorten(platform.node()) in map(shorten, allocated.nodes)
+    if len(allocated.nodes) < 2 and is_here:
         return JobNodes([])
     return JobNodes(allocated.nodes, write_remote_shell(scheduler, folder / f"{scheduler.name}-rsh"))
 

@@ -78,9 +78,8 @@ def make_plan(
         return PlanRequest(add_profile(planned), name_of(values))
     path = find_plan(files[0] if files else None, preset)
     file_values = parse_document(plan.read_plan(path), str(path)).raw
-    if "profile" in file_values and not values.keys() & {"profile", "placements"}:
-        values |= {key: value for key, value in place_profile(file_values, path.parent).items() if key == "placements"}
-        values = values if "placements" not in file_values else keys(measured, candidates)
+    if not values.keys() & {"profile", "placements"} and (placements := list_recorded_placements(path)):
+        values["placements"] = placements
     if not values:
         return PlanRequest(add_profile(plan.load_plan(path, machine, place_options)), path.stem)
     missing: dict[str, object] = {
@@ -106,6 +105,13 @@ def place_profile(values: Mapping[str, Any], folder: Path) -> dict[str, Any]:
     _, recorded = profiles.choose_calls(folder / Path(values["profile"]).expanduser())
     nodes = recorded.nodes if recorded.nodes and recorded.ranks % recorded.nodes == 0 else 1
     return {**values, "placements": [f"{nodes}x{recorded.ranks // nodes}"]} if recorded.ranks else dict(values)
+
+
+def list_recorded_placements(path: Path) -> list[str]:
+    """Return the placement of the recorded program whose calls a plan measures, if the plan has none of its own."""
+    values = parse_document(plan.read_plan(path), str(path)).raw
+    placements = place_profile(values, path.parent).get("placements", [])
+    return [] if "placements" in values else list(placements)
 
 
 def add_profile(planned: Plan) -> Plan:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 from pathlib import Path
 
 import pytest
@@ -70,6 +71,8 @@ def test_launchers_start_ranks_on_nodes_of_pbs_by_its_own_command(
     assert os.environ["I_MPI_HYDRA_BOOTSTRAP"] == "rsh"
     monkeypatch.delenv("I_MPI_HYDRA_BOOTSTRAP")
     job_files.write_text("n1.site\nn1.site\n")
+    assert use_job(tmp_path).hosts == ["n1.site"]
+    job_files.write_text(f"{platform.node()}\n")
     assert use_job(tmp_path) == JobNodes([])
     monkeypatch.delenv("I_MPI_HYDRA_BOOTSTRAP")
 

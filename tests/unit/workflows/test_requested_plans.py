@@ -9,6 +9,7 @@ import pytest
 from fakes.recorded_programs import make_kind, make_run
 from wording import refuses
 
+from rankbench.cli.job_options import request_campaign
 from rankbench.model.program_records import encode
 from rankbench.workflows.requested_plans import MeasuringOptions, PlanRequest, make_plan
 
@@ -58,6 +59,15 @@ def test_smaller_communicators_fill_node_after_node(tmp_path: Path) -> None:
         ("1x2", ["a"]),
         ("3x2", ["a", "b", "c"]),
     ]
+
+
+def test_a_job_measures_the_calls_of_a_record_where_the_program_ran(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a", "a", "b", "b"], 4, 2)
+    (tmp_path / "plan.toml").write_text(TEXT + '[job]\nscheduler = "slurm"\n')
+    planned = request_campaign(tmp_path / "plan.toml").plan
+    assert [(placement.name, placement.nodes) for placement in planned.placements] == [("2x2", 2), ("1x2", 1)]
+    assert planned.job.nodes == 2
+    assert {call.ranks for call in planned.calls} == {2, 4}
 
 
 def test_a_record_of_other_ranks_is_refused(tmp_path: Path) -> None:
