@@ -18,7 +18,7 @@ from rankbench import cli, units
 from rankbench.analysis.claims import findings
 from rankbench.cli import help_pages
 from rankbench.exports.formats import json as json_export
-from rankbench.model import Description
+from rankbench.model import CaseResult, Description, list_columns
 from rankbench.plan import keys
 from rankbench.report import catalogue, meanings
 
@@ -63,6 +63,27 @@ names, `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`, `RANKBE
 """
 USAGE_WIDTH = 50
 """Longer usages do not widen the column of the others."""
+COLUMNS = """\
+# Columns of `cases`
+
+What is in the tables `cases` of a [campaign](formats.md)? Each row is a case of a launch.
+
+| column | what it is |
+|---|---|
+| `launch` | number of the launch |
+| `block` | number of its block, from 1 |
+| `candidate` | name of the candidate |
+| `case` | the case in one text: operation, form, size, datatype, placement, start, and what is unusual in its memory and options, divided by dots |
+| `operation` | what is timed: `allreduce`, `pingpong` ... |
+| `form` | `blocking`, `nonblocking` or `persistent` |
+| `size_bytes` | message size: bytes per rank handed to the send side, as the MPI standard counts; 0 where there is none |
+| `datatype` | `byte`, `int`, `float`, `double`, or a derived one such as `vector` |
+| `placement` | name of the placement, whose nodes and ranks `campaign.json` shows |
+| `ranks` | ranks in the world |
+| `start` | how ranks begin a call together: `window`, `roundtime`, `barrier`, `none` ... |
+| `memory` | what is unusual in the state of memory, such as `cold, in-place`; empty: nothing is |
+| `options` | what is unusual in the options of the operation, such as `epoch=fence, window=8`; empty: nothing is |
+"""
 FINDINGS = """\
 # Findings
 
@@ -130,6 +151,12 @@ def format_finding(words: str) -> str:
     return re.sub(r"^(Why|What to do): ", r"**\1:** ", format_prose(words), flags=re.MULTILINE)
 
 
+def render_columns() -> str:
+    """Return the page of the columns of cases, which their fields describe."""
+    rows = [f"| `{column.name}` | {column.column.help} |" for column in list_columns(CaseResult).values()]
+    return "\n".join([COLUMNS.rstrip(), *rows, ""])
+
+
 def render_operations() -> str:
     """Return the page of all operations."""
     return catalogue.page(msgspec.json.decode(DESCRIPTION.read_bytes(), type=Description))
@@ -193,11 +220,12 @@ def format_roff(text: str) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "plan.md": render_plan,
     "cli.md": render_cli,
+    "columns.md": render_columns,
     "findings.md": render_findings,
     "operations.md": render_operations,
     "foreign.md": meanings.list_tools,
 }
-PLAIN_PAGES = (render_plan, render_cli, render_findings)
+PLAIN_PAGES = (render_plan, render_cli, render_columns, render_findings)
 """Pages that no command prints; the others say themselves which one does."""
 
 

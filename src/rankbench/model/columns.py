@@ -1,6 +1,6 @@
 """A record's field as a column: its stored type, meaning and history, written at the field and nowhere else.
 
-The stream's reader, the store and the test of `docs/reference/formats.md` use these names, types and texts.
+The stream's reader, the store and `docs/reference/columns.md` use these names, types and texts.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Column(NamedTuple):
     """The declaration of a column at its field."""
 
     help: str
-    """Its description in `docs/reference/formats.md`."""
+    """Its description in `docs/reference/columns.md`."""
     polars_type: str = ""
     """Name of the Polars type; empty: by the field's own type (STORED)."""
     passes: Passes = Passes.FIRST

@@ -131,7 +131,7 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
     """One case of one launch with its samples. The arrays of a series run in the order of measurement.
 
     A field with a Column is one of `cases` in the store, and its declaration is the only place: the reader of the
-    stream, the store and `docs/reference/formats.md` follow from it, or are tested against it.
+    stream, the store and `docs/reference/columns.md` follow from it, or are tested against it.
     """
 
     case: Case
