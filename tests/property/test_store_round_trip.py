@@ -27,6 +27,7 @@ from rankbench.model import (
     Series,
     State,
     Visit,
+    list_columns,
 )
 
 MEMORIES = [Memory(), Memory(cache="cold", root=ROTATING)]
@@ -72,47 +73,18 @@ def draw_series(draw: st.DrawFn) -> Series:
     )
 
 
+DRAWN = {(int, "Int64"): COUNTS, (int, "Int32"): SMALL, (float, "Float64"): FINITE, (str, "String"): st.text()}
+"""Values of a column by its type and how it is stored."""
+COLUMNS = list_columns(CaseResult).values()
 RESULTS = st.lists(
     st.builds(
         CaseResult,
+        **{column.field: DRAWN[kind] for column in COLUMNS if (kind := (column.kind, column.polars_type)) in DRAWN},
         case=st.sampled_from(CASES),
         status=st.sampled_from(CaseStatus),
-        reason=st.text(),
-        sample_count=COUNTS,
-        valid=COUNTS,
-        late=COUNTS,
-        overrun=COUNTS,
-        sync_bound_ns=FINITE,
-        drift_ns=FINITE,
         printed=st.dictionaries(st.text(), FINITE, max_size=2),
-        cause=st.sampled_from(["", "late-start"]),
-        moved=st.sampled_from(["", "rank 1 from CPU 0 to CPU 3"]),
         grid=st.lists(st.integers(1, 1000), max_size=6),
         order=st.permutations([0, 1, 2]),
-        hops=st.integers(0, 1000),
-        synchronisations=st.integers(0, 2**31 - 1),
-        stopped=st.text(),
-        calls=st.integers(1, 64),
-        cost_ns=FINITE,
-        hop_ns=FINITE,
-        first_window_ns=FINITE,
-        last_window_ns=FINITE,
-        estimate_ns=FINITE,
-        tolerance_ns=FINITE,
-        printed_bytes=COUNTS,
-        leaked_bytes=COUNTS,
-        waited_ns=FINITE,
-        timed_ns=FINITE,
-        fallback=st.text(),
-        ranks=st.integers(0, 2**31 - 1),
-        moved_bytes=COUNTS,
-        moved_messages=COUNTS,
-        pure_ns=FINITE,
-        compute_ns=FINITE,
-        growth_bytes=st.integers(-(2**63), 2**63 - 1),
-        spread_ns=FINITE,
-        first_ns=FINITE,
-        second_ns=FINITE,
         series=st.lists(draw_series(), max_size=3),
     ),
     max_size=4,
@@ -183,26 +155,14 @@ def find_visit(series: Series, index: int) -> tuple[int, float, int, int, float 
 
 def make_case_row(launch: Launch, result: CaseResult) -> tuple[object, ...]:
     """Return the row of a case, computed without the store."""
-    return (
-        *make_head(launch, result),
-        *(
-            result.status.value,
-            result.reason,
-            result.cause,
-            result.sample_count,
-            result.valid,
-            result.late,
-            result.overrun,
-        ),
-        *(result.sync_bound_ns, result.drift_ns, result.moved, result.synchronisations, result.stopped),
-        *(result.calls, result.cost_ns, result.hop_ns, result.first_window_ns, result.last_window_ns),
-        *(result.estimate_ns, result.tolerance_ns, result.printed_bytes, result.leaked_bytes),
-        *(result.waited_ns, result.timed_ns, result.fallback),
-        *(result.ranks, result.moved_bytes, result.moved_messages, result.pure_ns, result.compute_ns),
-        *(result.growth_bytes, result.spread_ns, result.first_ns, result.second_ns),
-        *("x".join(map(str, result.grid)), ",".join(map(str, result.order)), result.hops, result.rounding_ns),
-        msgspec.json.encode(result.printed).decode() if result.printed else "",
-    )
+    texts = {
+        "status": result.status.value,
+        "grid": "x".join(map(str, result.grid)),
+        "order": ",".join(map(str, result.order)),
+        "printed": msgspec.json.encode(result.printed).decode() if result.printed else "",
+    }
+    values = (texts.get(column.field, getattr(result, column.field)) for column in COLUMNS)
+    return (*make_head(launch, result), *values)
 
 
 def make_sample_rows(launch: Launch, results: list[CaseResult], *, by_rank: bool) -> list[tuple[object, ...]]:
