@@ -9,7 +9,9 @@ import msgspec
 import pytest
 from _pytest.mark import ParameterSet
 
-from rankbench.model import Cpu, Description, Machine
+from rankbench.model import CaseResult, Cpu, Description, Machine, list_columns
+
+NEUTRAL = {int: "0", float: "0", str: '""', list[int]: "[]"}
 
 
 def mark_thorough(*values: object) -> ParameterSet:
@@ -25,6 +27,20 @@ def drop_line(message: str) -> str:
 def read_description() -> Description:
     """Return the core's recorded description."""
     return msgspec.json.decode((Path(__file__).parent / "description.json").read_bytes(), type=Description)
+
+
+def add_columns(record: str) -> str:
+    """Return the record of a case with a neutral value for each column that it lacks; another record as it is."""
+    own, series, rest = record.partition(',"series"')
+    if not series:
+        return record
+    columns = {column.column.stream_name or field: column for field, column in list_columns(CaseResult).items()}
+    added = [
+        f',"{name}":{NEUTRAL[column.kind]}'
+        for name, column in columns.items()
+        if column.column.streamed and f'"{name}":' not in own
+    ]
+    return "".join([own, *added, series, rest])
 
 
 def make_machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Machine:

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import campaigns
+from fakes import add_columns, campaigns
 from wording import WORDING, refuses
 
 from rankbench import samples
@@ -27,7 +27,6 @@ from rankbench.model import (
     SourceFact,
     Stream,
     Visit,
-    list_columns,
 )
 
 CASES = [
@@ -62,21 +61,6 @@ NODE = (
     '{"record":"node","host":"n","probe_bytes":5,"devices":[{"name":"eth0","kind":"Ethernet","state":"active",'
     '"rate":"10 Gb/s","driver":"","sent_bytes":7,"received_bytes":-1}]}\n'
 )
-NEUTRAL = {int: "0", float: "0", str: '""', list[int]: "[]"}
-
-
-def add_columns(record: str) -> str:
-    """Return the record of a case with a neutral value for each column of the stream that it lacks."""
-    own, _, _ = record.partition('"series"')
-    columns = {column.column.stream_name or field: column for field, column in list_columns(CaseResult).items()}
-    added = [
-        f'"{name}":{NEUTRAL[column.kind]},'
-        for name, column in columns.items()
-        if column.column.streamed and f'"{name}":' not in own
-    ]
-    return record.replace('"series"', "".join(added) + '"series"', 1)
-
-
 FIRST = '{"record":"begin","case":0}\n' + add_columns(
     '{"record":"case","case":0,"status":"ok","operation":"pingpong","form":"blocking","bytes":8,'
     '"datatype":"byte","start":"none","cache":"warm","buffers":"separate","pages":"touched","alignment":0,"root":0,'

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns
+from fakes import add_columns, campaigns
 from fakes.campaigns import Truth, make_campaign
 
 from rankbench import samples
@@ -209,7 +209,8 @@ def test_the_job_of_the_examples_is_that_of_rankbench(tmp_path: Path) -> None:
 
 def test_the_stream_of_the_examples_is_read_by_rankbench(tmp_path: Path) -> None:
     path = tmp_path / "stream.jsonl"
-    path.write_text(list_code_blocks("stream")[0])
+    lines = list_code_blocks("stream")[0].splitlines()
+    path.write_text("".join(f"{add_columns(line)}\n" for line in lines))
     stream = samples.read(path, [CASE])
     assert stream.complete
     assert [rank.rank for rank in stream.ranks] == [0, 1]
