@@ -28,6 +28,9 @@ COMMANDS = {
     "grid-engine": ("qsub", "qstat", "qdel"),
     "ssh": (),
 }
+NUMBER = "101"
+NUMBERS = {"pbs": "101.server", "flux": "ƒ101"}
+"""How a job's number is printed where it is more than a number."""
 NODES = ("a1", "a2", "a3", "a4")
 RECORDED = Path(__file__).parents[1] / "recorded" / "schedulers"
 STATES = {  # running, ended successfully, ended otherwise

@@ -17,7 +17,6 @@ from rankbench.store import Store
 MAIN = "from rankbench.cli import job_status, main; job_status.POLL_S = (0.1, 0.3); main()"
 """Queries jobs more often than a real scheduler should be queried."""
 PREFIXES = ["--prefix", "9.1", "--prefix", "9.2", "--seed", "5"]
-NUMBER = {"slurm": "101", "pbs": "101.server", "lsf": "101", "flux": "ƒ101", "grid-engine": "101"}
 
 
 class Ending(NamedTuple):
@@ -76,7 +75,7 @@ class Site(NamedTuple):
             time.sleep(0.01)
         while True:
             text = self.run("status", "results/plan").printed
-            if f"job {NUMBER[self.kind]} of" not in text:
+            if f"job {scheduler.NUMBERS.get(self.kind, scheduler.NUMBER)} of" not in text:
                 return text
             time.sleep(0.05)
 

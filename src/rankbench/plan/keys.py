@@ -5,7 +5,9 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 from rankbench.model import FORMS, SITE_MEMORY
@@ -24,6 +26,12 @@ class Key(NamedTuple):
 
 
 SWITCH = "true or false"
+SCHEDULERS = ", ".join(
+    sorted(
+        entry.name.replace("_", "-")
+        for entry in pkgutil.iter_modules([str(Path(__file__).parents[1] / "launch/schedulers")])
+    )
+)
 NAMES = "a list of names"
 
 KEYS: Mapping[str, Key] = {
@@ -280,7 +288,7 @@ MEMORY: Mapping[str, Key] = {
 }
 
 JOB: Mapping[str, Key] = {
-    "scheduler": Key("a scheduler", "", '"slurm"', "slurm, pbs, lsf, flux, grid-engine, or ssh without any."),
+    "scheduler": Key("a scheduler", "", '"slurm"', f"One of {SCHEDULERS}; ssh where there is none."),
     "nodes": Key("a whole number, 1 or more", "", "4", "Without it, those of the largest placement."),
     "tasks_per_node": Key("a whole number, 1 or more", "", "8", "Without it, those of the largest placement."),
     "tasks_per_socket": Key("a whole number, 1 or more", "", "4", "Tasks on each socket."),

@@ -11,24 +11,16 @@ from wording import refuses
 from rankbench.launch import job_commands, schedulers
 from rankbench.model import RankbenchError
 
-NUMBERS = {
-    "slurm": "101",
-    "pbs": "101.server-1",
-    "lsf": "101",
-    "flux": "ƒ2oL3f",
-    "grid-engine": "101",
-    "ssh": "101",
-}
 HOSTILE = ('1"; touch PWNED; echo "', "$(touch PWNED)", "-1", "--help", "", " 1", "1\n", "1 2", "../self")
 
 
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 def test_the_last_submitted_job_is_read_back(tmp_path: Path, name: str) -> None:
     job_commands.remember(tmp_path, name, "1")
-    job_commands.remember(tmp_path, name, NUMBERS[name])
+    job_commands.remember(tmp_path, name, scheduler.NUMBERS.get(name, scheduler.NUMBER))
     job = job_commands.read_last(tmp_path)
     assert job
-    assert (job.scheduler, job.number) == (name, NUMBERS[name])
+    assert (job.scheduler, job.number) == (name, scheduler.NUMBERS.get(name, scheduler.NUMBER))
 
 
 def test_a_campaign_without_jobs_has_no_last_job(tmp_path: Path) -> None:
@@ -38,7 +30,7 @@ def test_a_campaign_without_jobs_has_no_last_job(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", sorted(schedulers.find_schedulers()))
 @pytest.mark.parametrize("number", HOSTILE)
 def test_a_number_that_no_scheduler_uses_is_refused(tmp_path: Path, name: str, number: str) -> None:
-    job_commands.remember(tmp_path, name, NUMBERS[name])
+    job_commands.remember(tmp_path, name, scheduler.NUMBERS.get(name, scheduler.NUMBER))
     job_commands.remember(tmp_path, name, number)
     with pytest.raises(RankbenchError) as error:
         job_commands.read_last(tmp_path)
