@@ -31,6 +31,7 @@ def list_found(browser: Chrome, site: Path) -> list[str]:
     return [link.removeprefix(f"{site.as_uri()}/").partition("?")[0].partition("#")[0] for link in links]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("words", "first"),
     [

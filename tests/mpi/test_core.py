@@ -457,7 +457,7 @@ def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Cor
 
 MEMORY = [
     mark_thorough(["--cache", "cold"]),
-    ["--pages", "untouched"],
+    mark_thorough(["--pages", "untouched"]),
     ["--pages", "huge", "--alignment", "65536"],
     mark_thorough(["--alignment", "64"]),
     ["--buffers", "in-place"],
@@ -934,7 +934,7 @@ SLOW_FIRST: dict[str, tuple[str, dict[str, object]]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [name if name in {"allreduce", "bandwidth", "send-gap", "put"} else mark_thorough(name) for name in SLOW_FIRST],
+    [name if name in {"allreduce", "put"} else mark_thorough(name) for name in SLOW_FIRST],
 )
 def test_a_library_whose_first_call_takes_long_is_right(core: Core, fault: Path, tmp_path: Path, name: str) -> None:
     """A call before timing uses up the time limit. The case is measured all the same, with few samples."""
@@ -1136,7 +1136,7 @@ def assert_refused(core: Core, arguments: list[str], line: str) -> None:
 
 
 @ONE_LIBRARY
-@pytest.mark.parametrize("start", ["none", "barrier", "window", "roundtime"])
+@pytest.mark.parametrize("start", [*map(mark_thorough, ["none", "barrier", "roundtime"]), "window"])
 def test_ranks_compute_before_each_call_and_are_not_timed_meanwhile(core: Core, start: str, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 8, "start": start, "samples": 20}
     began = time.monotonic()

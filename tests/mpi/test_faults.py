@@ -172,6 +172,8 @@ FAULTS = {
 
 SIMILAR = {
     "a rank aborts",
+    "a library ignores alarms and never returns",
+    "a library closes files that are not its own",
     "a rank gets SIGKILL, as for lack of memory",
     "a rank gets SIGTERM",
     "a rank exits silently",
@@ -297,6 +299,7 @@ def test_exhausted_memory_refuses_only_the_cases_that_need_it(tmp_path: Path, ho
     assert_nothing_lost(over.store)
 
 
+@pytest.mark.thorough
 def test_a_full_disk_is_not_the_library_s_fault(tmp_path: Path, home: Path, preload: Path) -> None:
     full = {"FAULT": "fill-disk", **ON_RANK_0}
     stream = tmp_path / "results/work/stream.jsonl"

@@ -54,6 +54,7 @@ def test_a_plan_of_a_guide_runs(home: Path, tmp_path: Path, name: str) -> None:
 TUTORIAL = (GUIDES.parent / "tutorial" / "my-program.md").read_text(encoding="utf-8")
 
 
+@pytest.mark.thorough
 def test_the_tutorial_on_programs_runs_as_it_is(home: Path, tmp_path: Path) -> None:
     """Its program is built with each library, measured and recorded; its calls are measured from the record."""
     for language, name in (("c", "solver.c"), ("toml", "plan.toml")):

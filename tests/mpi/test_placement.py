@@ -77,7 +77,7 @@ def make_order(library: Library, core: Build, placement: Placement) -> launching
     return launching.LaunchRequest(1, turn, 0, candidate, library, placement, planned, core.binary, cases_here)
 
 
-@pytest.mark.parametrize("name", ["there", "back"])
+@pytest.mark.parametrize("name", [mark_thorough("there"), "back"])
 @pytest.mark.parametrize("family", [*WHEELS, *SYSTEM])
 def test_ranks_run_on_the_listed_cores_in_their_order(
     family: str, name: str, home: Path, reach: list[Library], tmp_path: Path

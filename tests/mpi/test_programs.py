@@ -61,6 +61,7 @@ def test_a_printed_value_has_the_unit_behind_it_and_its_rounding(home: Path, tmp
     assert set(stored.cases()["rounding_ns"]) == {5000.0}
 
 
+@pytest.mark.thorough
 def test_each_launch_has_a_folder_of_its_own(home: Path, tmp_path: Path) -> None:
     stored, _ = run_plan(tmp_path, home, "writes", blocks=1)
     assert {row["status"] for row in list_rows(stored)} == {"ok"}

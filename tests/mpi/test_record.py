@@ -121,8 +121,8 @@ def sum_waiting(run: RunRecord, rank: int) -> float:
 @pytest.mark.parametrize(
     "how",
     [
-        *("recv", "sendrecv", "waitall", "persistent", "ssend", "nobody", "both"),
-        *("any", "later", "restarted", "behind", "turned", "listening", "mixed", "cancelled-any"),
+        *("recv", "waitall", "persistent", "nobody", "any", "mixed", "cancelled-any"),
+        *map(mark_thorough, ("sendrecv", "ssend", "both", "later", "restarted", "behind", "turned", "listening")),
     ],
 )
 def test_waiting_for_a_late_partner_is_no_transfer(

@@ -64,7 +64,7 @@ def module_system(
 
 
 @pytest.mark.usefixtures("module_system")
-@pytest.mark.parametrize("family", ["mpich", "openmpi"])
+@pytest.mark.parametrize("family", ["mpich", mark_thorough("openmpi")])
 def test_a_library_of_a_module_works(family: str, home: Path, reach: list[Library], tmp_path: Path) -> None:
     library, expected = libraries.choose(f"module:{family}/1", reach), choose_wheel(family, reach)
     assert (library.name, library.source) == (f"{expected.name}@{family}/1", "modules")

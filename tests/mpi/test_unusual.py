@@ -123,7 +123,7 @@ def test_receives_are_completed_in_every_way(core: Core, unusual: Path, fault: s
 
 @ONE_LIBRARY
 @pytest.mark.parametrize("fault", ["shared", "atomic"])
-@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("ranks", [2, mark_thorough(3)])
 def test_several_origins_change_one_number(core: Core, unusual: Path, fault: str, ranks: int, tmp_path: Path) -> None:
     """Ranks that share a CPU seldom meet, so that the launch is repeated."""
     case = {"operation": "accumulate-all-to-one", "bytes": 8}

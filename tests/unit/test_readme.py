@@ -44,6 +44,7 @@ def list_outputs(notebook: dict[str, Any]) -> list[list[str]]:
     return [output.get("text") or output["data"].get("text/html") or sorted(output["data"]) for output in outputs]
 
 
+@pytest.mark.thorough
 def test_the_notebook_shows_the_recorded_demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The bytes of a picture may differ. After an intended change run tools/readme-answer."""
     tool = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/readme-answer")))

@@ -97,6 +97,7 @@ def test_a_change_of_the_user_s_configuration_concerns_all_candidates(
     assert line == WORDING
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("together", [True, mark_thorough(False)])
 def test_a_rebuild_while_a_campaign_runs_stops_it_before_anything_is_mixed(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], together: bool

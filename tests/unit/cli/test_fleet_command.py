@@ -8,6 +8,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from fakes import library as fake
+from fakes import mark_thorough
 from wording import WORDING, find_lines
 
 from rankbench import cli
@@ -121,7 +122,7 @@ def test_a_fleet_that_became_slower_as_a_whole_is_reported(run: Command, tmp_pat
     assert find_lines(text, "not the same: ") == WORDING
 
 
-@pytest.mark.parametrize("suffix", ["svg", "png", "pdf", "html"])
+@pytest.mark.parametrize("suffix", ["svg", *map(mark_thorough, ["png", "pdf", "html"])])
 def test_a_picture_is_drawn(suffix: str, run: Command, tmp_path: Path) -> None:
     run(make_sweep(), "--picture", str(tmp_path / f"fleet.{suffix}"))
     assert (tmp_path / f"fleet.{suffix}").stat().st_size > 1000

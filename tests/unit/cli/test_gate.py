@@ -336,6 +336,7 @@ def test_a_slow_day_fails_against_one_campaign_but_not_against_many(tmp_path: Pa
     assert gate(tmp_path / "new", "--history", history)[0] == 0
 
 
+@pytest.mark.thorough
 def test_a_much_slower_case_fails_against_many_campaigns(tmp_path: Path) -> None:
     history = make_history(tmp_path / "history")
     make_night(tmp_path / "new", make_day(1.0, beta=1.5), day=20)

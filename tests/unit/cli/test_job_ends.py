@@ -53,6 +53,7 @@ def test_a_job_that_was_cancelled_in_the_queue_did_not_begin(
     assert here.wait_for_end().splitlines()[-2].startswith(sentence)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("kind", [mark_thorough("flux"), "pbs"])
 def test_a_waiting_job_is_reported_with_its_reason(tmp_path: Path, kind: str) -> None:
     here = sites.make_site(tmp_path, kind, PLAN)
@@ -89,6 +90,7 @@ UNHEARD = "sleep 0.2"
 OF_THE_SECOND = "[[ ${out:-} = */launches/*mpich_9_2* ]]"
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("command", "where"),
     [
@@ -118,6 +120,7 @@ def test_a_signal_at_the_start_of_a_launch_ends_it(tmp_path: Path, command: str,
     assert list_processes(here) == []
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("each", [mark_thorough(signal.SIGUSR1), signal.SIGALRM])
 def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each: signal.Signals) -> None:
     """The warning comes only where a job requests it. A limit that is shorter than it comes without one."""

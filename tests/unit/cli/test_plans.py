@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from fakes import make_machine
+from fakes import make_machine, mark_thorough
 from fakes.campaigns import make_campaign, make_slower_beta
 from fakes.library import make
 from wording import WORDING, refuses
@@ -181,8 +181,8 @@ def test_a_campaign_without_a_plan_file_continues(
     [
         (["mpich==9.1"], ["9.1", "9.2"], ["mpich-9.1", "mpich-9.2"]),  # one is named by its version
         (["old=mpich==9.1"], ["./9.1"], ["old"]),
-        (["prefix:9.2"], ["9.1", "9.2"], ["mpich-9.2", "mpich-9.1"]),
-        ([], ["9.1", "9.2"], ["mpich-9.1", "mpich-9.2"]),
+        mark_thorough(["prefix:9.2"], ["9.1", "9.2"], ["mpich-9.2", "mpich-9.1"]),
+        mark_thorough([], ["9.1", "9.2"], ["mpich-9.1", "mpich-9.2"]),
         (["plan.toml"], ["9.1", "9.2"], ["mpich-9.2"]),
     ],
 )

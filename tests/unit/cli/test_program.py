@@ -26,10 +26,10 @@ def run(command: str, place: Path, path: str) -> subprocess.CompletedProcess[str
 @pytest.mark.parametrize(
     ("program", "on_path"),
     [
-        pytest.param("bin/rankbench", False, id="relative"),
+        mark_thorough("bin/rankbench", False),
         mark_thorough(shlex.quote(str(PROGRAM)), False),
         mark_thorough("rankbench", True),
-        pytest.param(f"{shlex.quote(sys.executable)} -m rankbench", False, id="module"),
+        mark_thorough(f"{shlex.quote(sys.executable)} -m rankbench", False),
         pytest.param("bin/rankbench", "other", id="another-is-on-path"),
     ],
 )

@@ -13,6 +13,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
+from fakes import mark_thorough
 from fakes.campaigns import Truth, make_campaign
 from fakes.nights import rewrite
 from wording import WORDING, find_lines, refuses
@@ -140,9 +141,9 @@ def test_a_campaign_without_launches_is_reported(tmp_path: Path, capsys: pytest.
 @pytest.mark.parametrize(
     ("until", "most", "running", "is_stated"),
     [
-        ("blocks", 8, False, True),
+        mark_thorough("blocks", 8, False, True),
         ("blocks", 6, False, False),
-        ("time 1h", 60, False, True),
+        mark_thorough("time 1h", 60, False, True),
         ("time 1h", 60, True, True),
         ("decided", 60, True, False),
     ],

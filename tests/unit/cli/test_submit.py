@@ -485,6 +485,7 @@ def test_a_job_on_a_file_system_without_locks_uses_a_lock_folder(tmp_path: Path)
     assert not folder.exists()
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("owner", "works"),
     [mark_thorough("7 elsewhere 1", False), mark_thorough("101 elsewhere 1", True), ("7 {here} {dead}", True),
@@ -552,6 +553,7 @@ def test_a_script_that_the_scheduler_rejects_is_reported(tmp_path: Path) -> None
     assert (process.exit_code, process.printed.splitlines()[-1]) == (2, WORDING)
 
 
+@pytest.mark.thorough
 def test_script_prints_the_submitted_script_and_changes_nothing(tmp_path: Path) -> None:
     here = make_site(tmp_path, "lsf")
     options = ["--scheduler", "lsf", *PREFIXES, "--time", "90m"]

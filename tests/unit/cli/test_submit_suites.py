@@ -63,6 +63,7 @@ def test_a_job_gives_the_rows_of_a_local_run(tmp_path: Path, *, lacking: bool) -
     )
 
 
+@pytest.mark.thorough
 def test_a_program_runs_with_its_candidate_s_library_and_its_values_are_read(tmp_path: Path) -> None:
     here = make_site(tmp_path)
     assert here.submit("--wait").exit_code == 0

