@@ -31,16 +31,16 @@ def read_description() -> Description:
 
 def add_columns(record: str) -> str:
     """Return the record of a case with a neutral value for each column that it lacks; another record as it is."""
-    own, series, rest = record.partition(',"series"')
+    head, series, rest = record.partition(',"series"')
     if not series:
         return record
     columns = {column.column.stream_name or field: column for field, column in list_columns(CaseResult).items()}
     added = [
         f',"{name}":{NEUTRAL[column.kind]}'
         for name, column in columns.items()
-        if column.column.streamed and f'"{name}":' not in own
+        if column.column.streamed and f'"{name}":' not in head
     ]
-    return "".join([own, *added, series, rest])
+    return "".join([head, *added, series, rest])
 
 
 def make_machine(cores: int = 2, sockets: int = 1, memory_bytes: int = 8 << 30) -> Machine:
