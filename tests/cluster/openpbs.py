@@ -67,9 +67,14 @@ class Server(NamedTuple):
         self.wait_for("free", "sh", "-c", f"pbsnodes {node} | sed -n 's/^ *state = //p'")
 
     def write_home(self, host: str, role: str, version: str, daemons: tuple[str, ...]) -> None:
-        """Write the configuration of a host and its folder."""
+        """Write the configuration of a host and its folder.
+
+        The socket by which one qsub hands its job to the last one is in a folder that the host has for itself: all
+        servers here are called head, and in a folder that labs share it may lead to another lab's.
+        """
         values = {"PBS_EXEC": self.programs, "PBS_SERVER": "head", "PBS_HOME": HOME, "PBS_CORE_LIMIT": "unlimited",
-                  "PBS_SCP": "/bin/false"} | {f"PBS_START_{name}": int(name in daemons) for name in ROLES}  # fmt: skip
+                  "PBS_SCP": "/bin/false", "PBS_TMPDIR": "/tmp"}  # fmt: skip
+        values |= {f"PBS_START_{name}": int(name in daemons) for name in ROLES}
         text = "".join(f"{name}={value}\n" for name, value in values.items())
         rest = [HOME, "''", "sameconf"] if role == "server" else [HOME, "sameconf"]
         install = " ".join([f"{self.programs}/libexec/pbs_postinstall", role, version, str(self.programs), *rest])
