@@ -60,7 +60,7 @@ class Instance(NamedTuple):
 
     def start_node(self, host: str) -> None:
         """Start the broker of a host."""
-        program = f"flux broker --config-path={self.folder}/flux.toml -Srundir={RUN}"
+        program = f"flux broker --config-path={self.folder}/flux.toml -Srundir={RUN} -Sstatedir={RUN}"
         wanted = f"{program} sleep infinity" if host == "head" else program
         command = f"mkdir -p {RUN}; exec {wanted} >{self.folder}/{host}.log 2>&1"
         self.nodes.start(["sh", "-c", command], "" if host == "head" else host)
@@ -77,9 +77,8 @@ class Instance(NamedTuple):
 
     def fill(self) -> str:
         """Submit a job that uses all nodes for a long time; return its number."""
-        return self.execute(
-            "flux", "batch", f"-N{len(self.nodes.nodes)}", "--exclusive", "--wrap", "sleep", "1000"
-        ).strip()
+        nodes = len(self.nodes.nodes)
+        return self.execute("flux", "submit", f"-N{nodes}", f"-n{nodes}", "--exclusive", "sleep", "1000").strip()
 
     def cancel(self, number: str) -> None:
         """Cancel a job, which may have ended."""
