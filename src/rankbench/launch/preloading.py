@@ -16,6 +16,7 @@ ONE = frozenset(
     f"-{name}"
     for text in (
         "n np N c f H host hosts hostfile machinefile machine ppn perhost rmk bootstrap launcher iface wdir wd path",
+        "bootstrap-exec launcher-exec",
         "bind-to map-by rank-by envlist genvlist outfile-pattern errfile-pattern prepend-pattern usize pmi-port",
         "npernode npersocket cpu-set cpu-list tune am prefix tmpdir timeout stdin report-uri output-filename x dvm-uri",
         "nodes ntasks ntasks-per-node cpus-per-task partition p A account t time w nodelist J job-name o output e",

@@ -33,6 +33,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("mpiexec -n 1 ./solver a : -n 2 ./other b", "mpiexec -n 1 PRE ./solver a : -n 2 PRE ./other b"),
         ("mpirun --new-option value -n 2 ./solver", "mpirun --new-option value -n 2 PRE ./solver"),
         ("mpirun --new-flag ./solver input", "mpirun --new-flag PRE ./solver input"),
+        ("mpiexec -launcher-exec ./other -n 2 ./solver", "mpiexec -launcher-exec ./other -n 2 PRE ./solver"),
         ("./solver input", "PRE ./solver input"),
     ],
 )
