@@ -186,11 +186,13 @@ def execute(folder: Path, host: str, words: tuple[str, ...]) -> NoReturn:
 
 
 def run_remotely(folder: Path, words: tuple[str, ...]) -> NoReturn:
-    """Run words on a node as pbs_tmrsh does, which knows two options."""
+    """Run words on a node as pbs_tmrsh does, which knows two options, and prints nothing that the words print."""
     while words[0] in {"-n", "-l"}:
         words = words[1:] if words[0] == "-n" else words[2:]
     if words[0].startswith("-") or len(words) == 1:
         refuse(1, TMRSH_USAGE)
+    for descriptor in (1, 2):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     execute(folder, words[0], words[1:])
 
 

@@ -26,7 +26,14 @@ job_id=${PBS_JOBID:-}
 remote_shell=ssh
 export I_MPI_HYDRA_BOOTSTRAP=rsh
 remote_start='command -v pbs_tmrsh >/dev/null || exec ssh "$host" "$*"
-exec pbs_tmrsh "$host" /bin/sh -c "$*"'  # how job/rsh runs a command on a node
+printed=$(mktemp "$0.XXXXXX") || printed=/dev/null
+pbs_tmrsh "$host" /bin/sh -c '"'"'exec >"$0" 2>&1; eval "$1"'"'"' "$printed" "$*" &
+trap "kill $!" TERM INT HUP
+wait $!
+code=$?
+cat "$printed"
+[ ! -f "$printed" ] || rm -f "$printed"
+exit $code'  # how job/rsh runs a command on a node
 export HYDRA_LAUNCHER=ssh
 export HYDRA_LAUNCHER_EXEC="$campaign/job/rsh"
 export I_MPI_HYDRA_BOOTSTRAP_EXEC="$campaign/job/rsh"

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
 from pathlib import Path
 
+import pytest
+from fakes import scheduler
 from wording import refuses
 
-from rankbench.launch import node_probe
+from rankbench.launch import node_probe, schedulers
 from rankbench.launch.node_probe import ANSWERS, ENDED, NodeShape
 from rankbench.launch.script import FOLDER
+from rankbench.model import Job
 
 ANSWER = """\
 Architecture:            x86_64
@@ -55,3 +60,15 @@ def test_a_node_that_does_not_answer_is_named(tmp_path: Path) -> None:
 def test_a_job_that_ended_early_is_an_error(tmp_path: Path) -> None:
     with refuses():
         node_probe.read_shapes(tmp_path)
+
+
+@pytest.mark.parametrize("kind", ["flux", "pbs"])
+def test_each_node_of_a_job_answers(tmp_path: Path, kind: str) -> None:
+    environment = scheduler.install(kind, tmp_path / "scheduler")
+    folder = tmp_path / "it's a folder"
+    (folder / FOLDER).mkdir(parents=True)
+    script = node_probe.render_probe(folder, Job(scheduler=kind, nodes=4), "", schedulers.find_schedulers()[kind])
+    variables = environment | scheduler.make_environment(kind, tmp_path / "scheduler", "101", 2)
+    subprocess.run(["bash", "-c", script], env=os.environ | variables, timeout=60, check=True)
+    (names,) = node_probe.read_shapes(folder).values()
+    assert names == ["a1", "a2", "a3", "a4"]

@@ -32,8 +32,17 @@ ANSWERS = """! command -v pbs_tmrsh >/dev/null || timeout 20 pbs_tmrsh "$1" /bin
 nothing anywhere, not even where its script runs.
 """
 REMOTE_START = """command -v pbs_tmrsh >/dev/null || exec ssh "$host" "$*"
-exec pbs_tmrsh "$host" /bin/sh -c "$*\""""
-"""What pbs_tmrsh starts belongs to the job and needs no ssh. It starts its words without a shell."""
+printed=$(mktemp "$0.XXXXXX") || printed=/dev/null
+pbs_tmrsh "$host" /bin/sh -c 'exec >"$0" 2>&1; eval "$1"' "$printed" "$*" &
+trap "kill $!" TERM INT HUP
+wait $!
+code=$?
+cat "$printed"
+[ ! -f "$printed" ] || rm -f "$printed"
+exit $code"""
+"""What pbs_tmrsh starts belongs to the job and needs no ssh. It starts its words without a shell, and what they print
+would go to the output of the job instead of its own.
+"""
 
 
 class Scheduler(schedulers.Scheduler):
