@@ -74,7 +74,7 @@ void end_calls(bool finalised) {
 
 static struct kind *find_place(const struct features *wanted, const char *name) {
     const uint64_t hash = mix(wanted->bytes + mix((uint64_t)wanted->call << 40 ^ (uint64_t)wanted->ranks << 2 ^
-                                                  (uint64_t)(uint32_t)wanted->root << 20 ^ (uint64_t)wanted->gaps << 1 ^
+                                                  (uint64_t)(uint32_t)wanted->root << 20 ^ (uint64_t)wanted->content << 1 ^
                                                   (uint64_t)wanted->started));
     for (size_t i = (hash >> 32) % PLACES;; i = (i + 1) % PLACES) {
         if (places[i]) {
@@ -96,7 +96,8 @@ static struct kind *find_place(const struct features *wanted, const char *name) 
 
 /* Where the table is full, calls that differ in size, root or communicator only become one kind. */
 struct kind *find_kind(const struct call *call, int number, const char *name, bool started) {
-    struct features wanted = {.bytes = call->bytes, .call = number, .started = started, .gaps = call->gaps, .root = call->root};
+    struct features wanted = {
+        .bytes = call->bytes, .call = number, .started = started, .content = call->content, .root = call->root};
     wanted.ranks = call->group ? call->group->ranks : 0;
     struct kind *kind = find_place(&wanted, name);
     if (kind)

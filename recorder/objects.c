@@ -3,13 +3,14 @@
  * Each table has buckets of eight places, which all are searched. */
 #include "recorder.h"
 #include <stdlib.h>
+#include <string.h>
 
 enum { BUCKET = 8, GROUPS = 1024, TYPES = 1024, SETS = 256 };
 
 struct type {
     uintptr_t handle;
     int64_t bytes;
-    bool gaps;
+    enum content content;
 };
 
 uint32_t epoch;
@@ -148,13 +149,31 @@ int count_partners(MPI_Comm communicator, struct group *group, bool neighbours) 
     return group->neighbours = count;
 }
 
+/* By name: constants of some libraries are variables, which a program that loads the library later does not have yet. */
+static enum content find_content(MPI_Datatype type, bool has_gaps) {
+    static const struct {
+        const char *name;
+        enum content content;
+    } numbers[] = {{"MPI_FLOAT", FLOATS}, {"MPI_REAL", FLOATS},     {"MPI_DOUBLE", DOUBLES}, {"MPI_DOUBLE_PRECISION", DOUBLES},
+                   {"MPI_INT", INTEGERS}, {"MPI_INTEGER", INTEGERS}};
+    char name[MPI_MAX_OBJECT_NAME] = "";
+    int length;
+    if (has_gaps)
+        return GAPS;
+    library.Type_get_name(type, name, &length);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        if (strcmp(name, numbers[i].name) == 0)
+            return numbers[i].content;
+    return BYTES;
+}
+
 static struct type measure_type(MPI_Datatype type) {
     MPI_Count bytes = 0;
     MPI_Aint low = 0, extent = 0, true_low = 0, true_extent = 0;
     library.Type_size_x(type, &bytes);
     library.Type_get_extent(type, &low, &extent);
     library.Type_get_true_extent(type, &true_low, &true_extent);
-    return (struct type){(uintptr_t)type, bytes, bytes != extent || bytes != true_extent};
+    return (struct type){(uintptr_t)type, bytes, find_content(type, bytes != extent || bytes != true_extent)};
 }
 
 static struct type *find_type(MPI_Datatype type) {
@@ -187,5 +206,6 @@ void add_data(struct call *call, int64_t count, MPI_Datatype type) {
         return;
     const struct type *const found = find_type(type);
     call->bytes += (uint64_t)(count * found->bytes);
-    call->gaps |= found->gaps;
+    if (call->content != GAPS)
+        call->content = found->content;
 }

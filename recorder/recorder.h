@@ -52,9 +52,12 @@ struct partner {
     uint64_t calls;
 };
 
+/* What a type is made of. In a reduction the time depends on it. */
+enum content { BYTES, GAPS, FLOATS, DOUBLES, INTEGERS };
+
 struct features {
     uint64_t bytes;
-    int32_t call, started, gaps, ranks, root, unused;
+    int32_t call, started, content, ranks, root, unused;
 };
 
 /* Calls that differ in nothing but their time, in ticks, and their partner. */
@@ -110,7 +113,7 @@ struct call {
     uint64_t begin, end, bytes;
     struct group *group;
     int root, peer;
-    bool gaps;
+    enum content content;
 };
 
 /* What tells a call from another one of the same name, as the program gave it. */
@@ -147,6 +150,7 @@ struct memory {
     FUNCTION(Graph_neighbors_count) \
     FUNCTION(Dist_graph_neighbors_count) \
     FUNCTION(Type_size_x) \
+    FUNCTION(Type_get_name) \
     FUNCTION(Type_get_extent) \
     FUNCTION(Type_get_true_extent) \
     FUNCTION(Test_cancelled) \
@@ -271,7 +275,7 @@ static inline bool enter_call(struct call *call) {
     call->group = 0;
     call->root = NO_ROOT;
     call->peer = NO_PEER;
-    call->gaps = false;
+    call->content = BYTES;
     call->begin = read_ticks();
     return true;
 }

@@ -194,7 +194,7 @@ static void start_requests(struct call *call, int number, const char *name, cons
         struct kind *const kind = found->kind;
         one.bytes = kind->is.bytes;
         one.root = kind->is.root;
-        one.gaps = kind->is.gaps;
+        one.content = (enum content)kind->is.content;
         struct group group = {.ranks = kind->is.ranks};
         one.group = kind->is.ranks ? &group : 0;
         struct kind *const started = find_kind(&one, kind->is.call, kind->name, true);

@@ -18,6 +18,7 @@ enum { LEAST_COLD_BYTES = 8 << 20, THREADS_APART = 500001 };
 static struct memory find_memory_kind(const struct request *request, int threads) {
     return (struct memory){
         .cold = strcmp(request->cache, "cold") == 0,
+        .written = strcmp(request->cache, "written") == 0,
         .in_place = strcmp(request->buffers, "in-place") == 0,
         .untouched = strcmp(request->pages, "untouched") == 0,
         .huge = strcmp(request->pages, "huge") == 0,

@@ -10,6 +10,8 @@ enum { ROTATING = -1 };
 /* Properties of buffers that a case requests. */
 struct memory {
     bool cold;
+    /* Before each round the rank writes what it sends, and reads what it received, as programs do. */
+    bool written;
     bool in_place;
     bool untouched;
     bool huge;
@@ -65,6 +67,8 @@ void fill_for_timing(struct buffers *buffers, struct call *call);
 void begin_turn(struct buffers *buffers, const struct call *call);
 /* Then, in place: renews the rank's own data in the receive buffer. */
 void renew_own_data(const struct buffers *buffers, const struct call *call);
+/* Last, if the case asks for it: writes the send buffer without changing it, and reads the receive buffer. */
+void use_data(const struct buffers *buffers, const struct call *call);
 /* Whether own data in place are renewed before every round. */
 bool renews_own_data(const struct buffers *buffers);
 /* Whether there was a run since the receive buffer was overwritten: without one nothing is delivered. */

@@ -333,6 +333,7 @@ static void write_columns(FILE *stream, const struct request *request, const str
     write_whole(stream, "last_window_ns", measurement->last_window_ns);
     write_real(stream, "estimate_ns", 1, measurement->estimate_ns);
     write_whole(stream, "tolerance_ns", measurement->tolerance_ns);
+    write_real(stream, "rank_share", 3, measurement->rank_share);
     write_whole(stream, "printed_bytes", outcome->printed_bytes);
     write_whole(stream, "leaked_bytes", result->strain.leaked_bytes);
     write_whole(stream, "waited_ns", result->strain.waited_ns);

@@ -284,7 +284,9 @@ static const struct option options[] = {
     {"--sizes", "SIZES", "message sizes in bytes: 8, 64K, 8:1M (doubling), 8:1M:x4, or a list of these", OF_ARGUMENTS(sizes)},
     {"--datatype", "NAME", "byte, int, float, double, or a derived one, listed below", OF_CASES("datatype")},
     {"--start", "NAME", "how ranks start each call; default: that of each operation", OF_CASES("start")},
-    {"--cache", "NAME", "warm: buffers are reused; cold: they rotate through more memory than the last-level cache",
+    {"--cache", "NAME",
+     "warm: buffers are reused; cold: they rotate through more memory than the last-level cache; written: before "
+     "each call a rank writes what it sends, and reads what it received",
      OF_CASES("cache")},
     {"--buffers", "NAME", "separate, or in-place", OF_CASES("buffers")},
     {"--pages", "NAME", "touched, untouched (new for every call) or huge", OF_CASES("pages")},

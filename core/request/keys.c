@@ -49,8 +49,8 @@ static bool is_one_of(const char *value, const char *const *names) {
 
 static bool check_memory(const struct request *request, char error[LINE_BYTES]) {
     const int64_t alignment = request->alignment;
-    if (!is_one_of(request->cache, (const char *const[]){"warm", "cold", NULL}))
-        return fail(error, "cache '%s' is not known (allowed: warm, cold)", request->cache);
+    if (!is_one_of(request->cache, (const char *const[]){"warm", "cold", "written", NULL}))
+        return fail(error, "cache '%s' is not known (allowed: warm, cold, written)", request->cache);
     if (!is_one_of(request->buffers, (const char *const[]){"separate", "in-place", NULL}))
         return fail(error, "buffers '%s' are not known (allowed: separate, in-place)", request->buffers);
     if (!is_one_of(request->pages, (const char *const[]){"touched", "untouched", "huge", NULL}))

@@ -28,6 +28,9 @@ struct sample {
     float delay_ns;
     int32_t last_rank;
     int32_t state;
+    /* Ranks that measured, and the sum of their times. */
+    int32_t timed;
+    double total_ns;
 };
 
 /* One round on this rank: planned start on rank 0's clock, actual start and end on its own. */
@@ -61,6 +64,8 @@ struct measurement {
     /* Final pace: the estimated time of a sample, and the tolerance for late starts; 0: none. */
     double estimate_ns;
     int64_t tolerance_ns;
+    /* Mean over ranks of the time of a call, over the time of the last rank: mean over the rounds that count; 0: none does. */
+    double rank_share;
     /* Rounds at the beginning of stages that differed from later ones. */
     int32_t unsettled;
     enum stopped stopped;

@@ -183,6 +183,8 @@ static struct sample make_sample(const struct timing *timing, const struct start
         .delay_ns = moment->delay_ns,
         .last_rank = timing->team->rank,
         .state = moment->state,
+        .timed = measures,
+        .total_ns = measures ? time_ns : 0,
     };
 }
 
@@ -207,6 +209,8 @@ static void merge_samples(void *into, const void *from, int bytes) {
         merged.bound_ns = theirs[i].bound_ns > local[i].bound_ns ? theirs[i].bound_ns : local[i].bound_ns;
         merged.error_ns = theirs[i].error_ns > local[i].error_ns ? theirs[i].error_ns : local[i].error_ns;
         merged.state = local[i].state | theirs[i].state;
+        merged.timed = local[i].timed + theirs[i].timed;
+        merged.total_ns = local[i].total_ns + theirs[i].total_ns;
         merged.common_ns = local[i].common_ns == NO_MOMENT ? theirs[i].common_ns : local[i].common_ns;
         if (theirs[i].common_ns != NO_MOMENT && theirs[i].common_ns != merged.common_ns)
             merged.state |= ROUND_LATE;
@@ -216,8 +220,10 @@ static void merge_samples(void *into, const void *from, int bytes) {
 
 void merge_samples_up(const struct timing *timing, struct sample *samples, int count) {
     tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
-    for (int i = 0; i < count; i++)
+    for (int i = 0; i < count; i++) {
         samples[i].time_ns -= samples[i].delay_ns;
+        samples[i].total_ns -= (double)samples[i].delay_ns * samples[i].timed;
+    }
 }
 
 void record_single(const struct timing *timing, struct measurement *into, double value) {

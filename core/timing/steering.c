@@ -375,6 +375,20 @@ static void take_step(const struct timing *timing, struct control *control, stru
     }
 }
 
+/* A rank may leave a call before the last one arrives, which is no time of its own. */
+static double find_rank_share(const struct timing *timing, const struct measurement *measurement) {
+    double sum = 0;
+    int64_t count = 0;
+    for (int64_t i = 0; timing->team->rank == 0 && i < measurement->sample_count; i++) {
+        const struct sample *sample = &measurement->samples[i];
+        if (is_discarded(timing->start, sample) || sample->timed == 0 || sample->time_ns <= 0)
+            continue;
+        sum += fmin(fmax(sample->total_ns / sample->timed / sample->time_ns, 0), 1);
+        count++;
+    }
+    return count ? sum / (double)count : 0;
+}
+
 /* If the tolerance was too large for the times, no round is valid. */
 static void judge_tolerance(const struct timing *timing, const struct control *control, struct measurement *into) {
     const bool judges = timing->start->scheduled && timing->start->rounds == 0;
@@ -442,5 +456,6 @@ int measure(const struct timing *timing, struct measurement *into) {
     }
     if (leads)
         judge_tolerance(timing, &control, into);
+    into->rank_share = find_rank_share(timing, into);
     return code;
 }

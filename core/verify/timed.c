@@ -35,8 +35,10 @@ static void begin_round(const struct setting *setting, bool clears) {
         clear_all_received(setting);
     else if (reference->ready)
         change_received(reference);
-    EACH_WORKER(worker, setting)
+    EACH_WORKER(worker, setting) {
         renew_own_data(&worker->buffers, &worker->call);
+        use_data(&worker->buffers, &worker->call);
+    }
 }
 
 static bool is_affordable(const struct setting *setting, const struct worker *worker) {

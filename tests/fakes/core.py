@@ -252,7 +252,8 @@ def run_case(stream: Stream, index: int, case: dict[str, str], settings: dict[st
         "late": min(1, len(samples)), "overrun": 0, "sync_bound_ns": 0, "drift_ns": 0, "synchronisations": 2,
         "stopped": "samples" if samples else "",
         "calls": 1, "cost_ns": 10.0 if samples else 0.0, "first_window_ns": 0, "last_window_ns": 0,
-        "estimate_ns": 0.0, "tolerance_ns": 0, "printed_bytes": 0, "leaked_bytes": 0, "waited_ns": 0, "timed_ns": 0,
+        "estimate_ns": 0.0, "tolerance_ns": 0, "rank_share": 1.0,
+        "printed_bytes": 0, "leaked_bytes": 0, "waited_ns": 0, "timed_ns": 0,
         "moved": settings["moved"].get(name, ""), "fallback": "",
         "grid": [], "order": [], "hops": 0, "series": [over_ranks, *views] if samples else [],
     }) + "\n"  # fmt: skip

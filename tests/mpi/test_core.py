@@ -451,6 +451,7 @@ def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Cor
     assert (local["first_window_ns"], local["last_window_ns"]) == (0, 0)
     assert local["estimate_ns"] > 0 < allreduce["estimate_ns"]
     assert local["tolerance_ns"] == 0 < allreduce["tolerance_ns"]
+    assert local["rank_share"] == 1 >= allreduce["rank_share"] > 0
     assert local["cost_ns"] < empty["cost_ns"]
     assert [record["calls"] for record in core.measure(tmp_path, 2, *selection, "--each")] == [1, 1, 1]
 
@@ -458,6 +459,7 @@ def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Cor
 MEMORY = [
     mark_thorough(["--cache", "cold"]),
     mark_thorough(["--pages", "untouched"]),
+    ["--cache", "written"],
     ["--pages", "huge", "--alignment", "65536"],
     mark_thorough(["--alignment", "64"]),
     ["--buffers", "in-place"],
@@ -1097,7 +1099,7 @@ def make_too_long(key: str, room: int) -> tuple[list[str], str]:
             ["--op", "bcast", *["--limit", "1"] * 64],
             "more than 63 options of the cases; put cases into a job file (--job)",
         ),
-        (["--op", "bcast", "--cache", "lukewarm"], "cache 'lukewarm' is not known (allowed: warm, cold)"),
+        (["--op", "bcast", "--cache", "lukewarm"], "cache 'lukewarm' is not known (allowed: warm, cold, written)"),
         (["--op", "bcast", "--buffers", "two"], "buffers 'two' are not known (allowed: separate, in-place)"),
         (["--op", "bcast", "--pages", "big"], "pages 'big' are not known (allowed: touched, untouched, huge)"),
         (["--op", "bcast", "--alignment", "48"], "alignment 48 is no power of two up to 1073741824 (0: pages)"),

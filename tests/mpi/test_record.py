@@ -89,6 +89,7 @@ def test_numbers_bytes_and_partners_are_exact(
     }
     assert find(got, "MPI_Bcast").root == 1
     assert [kind.gaps for kind in (find(got, "MPI_Sendrecv"), find(got, "MPI_Isend"))] == [True, False]
+    assert [find(got, f"MPI_{name}").datatype for name in ("Allreduce", "Isend", "Barrier")] == ["double", "int", ""]
     started = find(got, "MPI_Send_init", form="persistent")
     assert (started.calls, started.bytes, started.completed) == ([5] * 4, 128, [5] * 4)
     assert find(got, "MPI_Send_init", form="blocking").calls == [1] * 4

@@ -18,6 +18,7 @@ from rankbench.campaign.exit_causes import EMPTY, LaunchExit
 from rankbench.campaign.foreign import Program
 from rankbench.campaign.history import Turn
 from rankbench.campaign.pinning import drop_moved
+from rankbench.launch import allocation
 from rankbench.libraries import ambient, content
 from rankbench.model import (
     THREADS,
@@ -171,6 +172,7 @@ def _make(
             after=after,
             state_reason=unknown_before or unknown_after,
             environment=list_variables(step.command),
+            job=allocation.find_number(),
             ambient=list_ambient(request.library, step.command),
             together=len(requests),
             beside=[request.candidate.name for request in requests] if len(requests) > 1 else [],

@@ -21,7 +21,7 @@ HEADER_BYTES = 4096
 KINDS = 4096
 BINS_PER_OCTAVE = 8
 BINS = 40 * BINS_PER_OCTAVE
-FEATURES = ["bytes", "call", "started", "gaps", "ranks", "root"]
+FEATURES = ["bytes", "call", "started", "content", "ranks", "root"]
 KIND = np.dtype(
     [
         ("name", "S32"),

@@ -16,6 +16,9 @@ from rankbench.model.program_records import FORMAT, Bin, Dropped, Kind, Partner,
 from rankbench.profiles import find_operation
 
 ANY_SIZE = 2**64 - 1
+GAPS = 1
+NUMBERS = {2: "float", 3: "double", 4: "int"}
+"""`enum content` of the recorder."""
 
 
 def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
@@ -100,7 +103,7 @@ def join_kind(
     waiting: Sequence[Waiting],
 ) -> Kind:
     """Return one kind of call over all ranks."""
-    name, size, _, started, gaps, group, root = key
+    name, size, _, started, content, group, root = key
     lists = {
         name: [0.0] * len(ranks)
         for name in ("calls", "ticks", "completed", "pending", "waited", "between", "matched", "waiting")
@@ -133,7 +136,8 @@ def join_kind(
         call=name,
         form=name_form(name, started=bool(started)),
         bytes=-1 if size == ANY_SIZE else size,
-        gaps=bool(gaps),
+        gaps=content == GAPS,
+        datatype=NUMBERS.get(content, ""),
         ranks=group,
         root=root,
         calls=counted["calls"],

@@ -16,7 +16,7 @@ from rankbench.cli.shared_options import Binding, Modules, Name, Prefixes, Resul
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
 from rankbench.workflows.locations import campaign_folder, home
-from rankbench.workflows.requested_plans import add_profile, find_plan, list_recorded_placements
+from rankbench.workflows.requested_plans import add_profile, count_nodes, find_plan, list_recorded_placements
 
 
 def request_campaign(
@@ -62,19 +62,18 @@ def request_campaign(
     ] = None,
     probe: bool = False,
 ) -> CampaignRequest:
-    """Return the requested campaign, of a probe without the placements of its plan, which may need the answer.
+    """Return the requested campaign, of a probe with as many nodes: what a placement's name means may be the answer.
 
     Raises RankbenchError if the scheduler lacks an option of its job.
     """
+    machine, path = launch.machine(), find_plan(file, preset)
+    placements = [f"{nodes or count_nodes(path)}x1"] if probe else list_recorded_placements(path)
     place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell,
-                     "placements": [f"{nodes or 1}x1"] if probe else []}  # fmt: skip
+                     "placements": placements}  # fmt: skip
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
-    machine, path = launch.machine(), find_plan(file, preset)
-    if not probe:
-        place_options["placements"] = list_recorded_placements(path)
     planned = add_profile(plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job)))
     schedulers.find_scheduler(planned.job)
     folder = campaign_folder(results, path.stem if name is None else name)

@@ -55,6 +55,12 @@ def find_job(
     return None
 
 
+def find_number(environment: Mapping[str, str] = os.environ) -> str:
+    """Return the number of the job in which this process runs; empty: it runs in none whose nodes are known."""
+    job = find_job(environment)
+    return job[1].number if job else ""
+
+
 class JobNodes(NamedTuple):
     """Where launches of this process run within its job."""
 

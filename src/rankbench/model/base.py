@@ -8,7 +8,7 @@ import msgspec
 
 FORMS = ("blocking", "nonblocking", "persistent")
 Form = Literal["blocking", "nonblocking", "persistent"]
-Cache = Literal["warm", "cold"]
+Cache = Literal["warm", "cold", "written"]
 Buffers = Literal["separate", "in-place"]
 Pages = Literal["touched", "untouched", "huge"]
 Binding = Literal["core", "thread", "none"]

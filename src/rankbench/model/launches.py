@@ -237,6 +237,14 @@ class CaseResult(msgspec.Struct, frozen=True, kw_only=True):
             passes=Passes.LARGEST,
         ),
     ] = 0.0
+    rank_share: Annotated[
+        float,
+        Column(
+            "mean over ranks of the time of a call, over that of the last rank, which is the value: mean over samples "
+            "that count; 0: none does, or not known",
+            passes=Passes.MEAN,
+        ),
+    ] = 0.0
     printed_bytes: Annotated[
         int,
         Column(

@@ -205,7 +205,9 @@ class Memory(Record, frozen=True):
     """The state of the message buffers, and the root, of a case."""
 
     cache: Cache = "warm"
-    """`cold`: buffers are rotated through more than the last-level cache holds."""
+    """`cold`: buffers are rotated through more than the last-level cache holds; `written`: before each call a rank
+    writes what it sends, and reads what it received.
+    """
     buffers: Buffers = "separate"
     pages: Pages = "touched"
     """`untouched`: given back to the system before every call, which then meets fresh pages."""
@@ -227,6 +229,7 @@ class Memory(Record, frozen=True):
     def _list_labels(self, huge: str, untouched: str, aligned: str, root: str, rotating: str) -> list[str]:
         words = {
             "cold": self.cache == "cold",
+            "written": self.cache == "written",
             "in-place": self.buffers == "in-place",
             huge: self.pages == "huge",
             untouched: self.pages == "untouched",

@@ -59,6 +59,8 @@ class Kind(Record, frozen=True):
     partners: list[Partner] = []
     other_partners: int = 0
     """Calls with a partner that is not listed."""
+    datatype: str = ""
+    """Of numbers: `float`, `double` or `int`; empty: another one, or not known."""
     neighbours: list[int] = []
     """How many different partners each rank had, up to eight."""
     completed: list[int] = []

@@ -273,7 +273,13 @@ SAMPLES: Mapping[str, Key] = {
 }
 
 MEMORY: Mapping[str, Key] = {
-    "cache": Key("warm, cold or both", '"warm"', '["warm", "cold"]', "`cold`: buffers come from memory in every call."),
+    "cache": Key(
+        "warm, cold, written or a list of them",
+        '"warm"',
+        '["warm", "written"]',
+        "`cold`: buffers come from memory in every call. `written`: before each call a rank writes what it sends "
+        "and reads what it received, as programs do.",
+    ),
     "buffers": Key("separate, in-place or both", '"separate"', '"in-place"', "`in-place`: MPI_IN_PLACE."),
     "pages": Key(
         "touched, untouched, huge, or several",

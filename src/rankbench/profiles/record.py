@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 from collections import defaultdict
 from collections.abc import Container, Iterable, Iterator, Sequence
 
@@ -39,6 +40,7 @@ EPOCHS = ("win_fence", "win_complete", "win_wait", "win_unlock", "win_flush", "w
 """What begins and ends one-sided calls: its time belongs to these."""
 ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 CREATING = ("comm_", "win_")
+REDUCING = re.compile("reduce|scan|accumulate|fetch_and_op")
 TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
 UNIT = 8
@@ -55,7 +57,8 @@ class Group:
     form: Form
     size_bytes: int
     ranks: int
-    gaps: bool
+    datatype: str
+    """Empty: that of the operation."""
     calls: float
     """Over all ranks."""
     seconds: list[float]
@@ -135,7 +138,7 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
             candidate.form,
             candidate.size_bytes,
             candidate.ranks,
-            candidate.gaps,
+            candidate.datatype,
             tuple(candidate.options.items()),
         )
         group = groups.setdefault(key, candidate)
@@ -178,7 +181,13 @@ def make_group(kind: Kind, operation: str, name: str) -> Group:
     elif name.endswith("sendrecv_replace"):
         operation = "sendrecv-replace"
     nothing = [0.0] * ranks
-    return Group(operation, form, kind.bytes, kind.ranks, kind.gaps, calls, nothing, nothing, options=dict(options))
+    datatype = find_datatype(kind, name)
+    return Group(operation, form, kind.bytes, kind.ranks, datatype, calls, nothing, nothing, options=dict(options))
+
+
+def find_datatype(kind: Kind, name: str) -> str:
+    """Return the datatype that stands for that of a kind: which numbers they are counts where they are reduced."""
+    return GAPS if kind.gaps else kind.datatype if REDUCING.search(name) else ""
 
 
 def add_times(groups: Iterable[Group], kinds: Iterable[Kind], operations: Container[str]) -> Iterator[Kind]:
@@ -200,7 +209,7 @@ def join_sizes(groups: Iterable[Group]) -> Iterator[Group]:
     """Yield the groups, those of similar sizes as one of their mean size."""
     by_kind: defaultdict[tuple[object, ...], list[Group]] = defaultdict(list)
     for group in groups:
-        kind = group.operation, group.form, group.ranks, group.gaps, tuple(group.options.items())
+        kind = group.operation, group.form, group.ranks, group.datatype, tuple(group.options.items())
         by_kind[kind].append(group)
     for alike in by_kind.values():
         yield from map(join_groups, split_by_size(alike, lambda group: group.size_bytes))
@@ -231,7 +240,7 @@ def make_calls(group: Group, ranks: int) -> Calls:
         calls=group.calls / ranks,
         form=group.form,
         ranks=group.ranks,
-        datatype=GAPS if group.gaps else "",
+        datatype=group.datatype,
         options=group.options | find_arrival(group) | find_gap(group),
         seconds=sum(group.seconds) / ranks,
         waiting_s=sum(group.waiting_s) / ranks,

@@ -67,7 +67,7 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
     "bound_ns": pl.Float32,
     "error_ns": pl.Float32,
 }
-ADDED = {"rounding_ns": 0.0, "leaked_bytes": 0, "waited_ns": 0.0, "timed_ns": 0.0}
+ADDED = {"rounding_ns": 0.0, "rank_share": 0.0, "leaked_bytes": 0, "waited_ns": 0.0, "timed_ns": 0.0}
 """Columns that older files of this format lack, and their value there."""
 _ROWS_AT_ONCE = 100_000
 

@@ -55,7 +55,7 @@ def sweep_fleet(request: FleetRequest, announce: Callable[[str], None] = lambda 
     hosts = request.hosts or job.hosts
     with tempfile.TemporaryDirectory(prefix=".fleet-", dir=Path.cwd() if hosts else None) as name:
         folder = Path(name).absolute()
-        placement = place_ranks(request, hosts, request.remote_shell or job.remote_shell)
+        placement = place_ranks(request, hosts, job.remote_shell or request.remote_shell)
         announce(f"{request.library.name}: building and checking on {placement.nodes} nodes …")
         bench = selftest.prepare_placement(request.library, placement, home(), folder)
         fleet = round_launches.describe_fleet(bench)

@@ -16,7 +16,7 @@ import msgspec
 
 from rankbench import libraries, plan, profiles
 from rankbench.libraries import Search
-from rankbench.model import CandidateSpec, Library, Machine, Placement, Plan, RankbenchError
+from rankbench.model import CandidateSpec, Library, Machine, Memory, Placement, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.document import parse_document
 from rankbench.workflows.option_values import parse_option
@@ -28,8 +28,12 @@ JUDGED = ("question", "stop", "threshold")
 NAMED = re.compile(r"([^\s=:/]+)=([^=].*)", re.DOTALL)
 """A candidate with a name of its own; `==` is part of a library's version."""
 PREFIX = "prefix:"
+NUMBERS = re.compile(r"(\d+)x\d+")
+"""A placement by its nodes and the ranks on each."""
 LONGEST_NAME = 48
 HASH_DIGITS = 4
+COMPUTED = [Memory(cache="written")]
+"""A program has written what it sends, and reads what it received."""
 FEW = 3
 """Most names in a question."""
 
@@ -114,6 +118,13 @@ def list_recorded_placements(path: Path) -> list[str]:
     return [] if "placements" in values else list(placements)
 
 
+def count_nodes(path: Path) -> int:
+    """Return the nodes of the largest placement that a plan gives by numbers; 1 if it gives none so."""
+    placements = parse_document(plan.read_plan(path), str(path)).raw.get("placements", [])
+    matches = [NUMBERS.fullmatch(str(entry)) for entry in placements] if isinstance(placements, list) else []
+    return max((int(match[1]) for match in matches if match), default=1)
+
+
 def add_profile(planned: Plan) -> Plan:
     """Return a plan with the calls of its profile. Raises RankbenchError if it cannot be read, or has other ranks."""
     if not planned.profile:
@@ -135,6 +146,7 @@ def add_profile(planned: Plan) -> Plan:
         planned,
         calls=calls,
         profile=recorded,
+        memory=COMPUTED if planned.memory == [Memory()] else planned.memory,
         placements=[*planned.placements, *smaller],
         notes=[*planned.notes, *notes],
     )
@@ -145,7 +157,7 @@ def place_smaller(placements: Sequence[Placement], ranks: int, numbers: Set[int]
 
     Ranks fill node after node. Numbers that do not fill nodes, and those that placements have, are left out.
     """
-    known = {0, 1, *(placement.ranks for placement in placements)}
+    known = {0, *(placement.ranks for placement in placements)}
     for program in [placement for placement in placements if placement.ranks == ranks][:1]:
         for number in sorted(numbers - known):
             smaller = program.take_first(number)

@@ -6,6 +6,7 @@ import dataclasses
 from pathlib import Path
 
 import msgspec
+import polars as pl
 import pytest
 from fakes import campaigns, verdicts
 from wording import WORDING, find_lines
@@ -69,6 +70,21 @@ def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
     assert beta.measured is None
     assert find_lines(describe(view), "Predicted run time against") == WORDING
     assert "rankbench tune alpha --profile /record.json" in describe(view)
+
+
+def test_a_run_adds_up_the_mean_calls_of_the_mean_rank(tmp_path: Path) -> None:
+    """A fifth of alpha's calls take six times as long: the mean is twice the median."""
+    view = make_view(tmp_path, 2.0)
+    rows = view.case_rows.with_columns(rank_share=pl.lit(0.8))
+    summaries = [
+        msgspec.structs.replace(summary, mean_ns=2 * summary.typical_ns) if summary.candidate == "alpha" else summary
+        for summary in view.verdict.summaries
+    ]
+    slow = dataclasses.replace(view, case_rows=rows, verdict=msgspec.structs.replace(view.verdict, summaries=summaries))
+    alpha, beta = answer(slow).predictions
+    assert alpha.mpi_s.value == pytest.approx(0.8 * 2 * MILLION * CALL_S, rel=1e-3)
+    assert beta.mpi_s.value == pytest.approx(0.8 * 2 * MILLION * CALL_S, rel=1e-3)
+    assert beta.ratio.value == pytest.approx(1.0, rel=1e-3)
 
 
 def test_waiting_is_no_fault_of_a_library(tmp_path: Path) -> None:

@@ -526,6 +526,14 @@ def test_wait_does_not_wait_for_a_scheduler_that_never_answers(tmp_path: Path, m
     assert 120 < sum(pauses) < 600
 
 
+@pytest.mark.parametrize(("options", "nodes"), [([], "2 nodes"), (["--nodes", "4"], "4 nodes")])
+def test_a_probe_asks_as_many_nodes_as_the_plan_needs(tmp_path: Path, options: list[str], nodes: str) -> None:
+    answer = make_site(tmp_path, "flux").submit("--probe", *options)
+    assert answer.exit_code == 0, answer.printed
+    assert f"job ƒ101 of Flux asks {nodes}\n" in answer.printed
+    assert "a1, a2, a3, a4: " in answer.printed
+
+
 @pytest.mark.parametrize(
     "options",
     [

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from wording import refuses
 
-from rankbench.launch.allocation import JobNodes, find_job, refuse_left_over_job, use_job
+from rankbench.launch.allocation import JobNodes, find_job, find_number, refuse_left_over_job, use_job
 from rankbench.launch.schedulers import AllocatedJob
 from rankbench.launch.schedulers.slurm import list_hosts
 from rankbench.model import Placement, RankbenchError
@@ -43,6 +43,12 @@ def test_variables_of_pbs_and_lsf_are_refused_on_another_host(job_files: Path, t
         with refuses():
             refuse_left_over_job([HERE], environment, "login", tmp_path)
         refuse_left_over_job([HERE], environment, "n1", tmp_path)
+
+
+def test_a_job_has_a_number_and_a_shell_without_one_has_none(job_files: Path) -> None:
+    assert find_number({"PBS_JOBID": "4242", "PBS_NODEFILE": str(job_files)}) == "4242"
+    assert find_number(SLURM) == "4242"
+    assert find_number({}) == ""
 
 
 def test_the_nodes_of_a_job_of_grid_engine_and_flux_are_known(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,6 +62,17 @@ def test_messages_to_several_partners_are_one_call(neighbours: int, operation: s
     assert call.seconds == 2.0  # Of a rank: one in MPI_Isend, and one in MPI_Irecv.
 
 
+def test_numbers_count_where_they_are_reduced() -> None:
+    kinds = [make_kind(call, 64, 10) for call in ("MPI_Allreduce", "MPI_Bcast")]
+    run = make_run(*(change(kind, datatype=name) for kind in kinds for name in ("double", "float")))
+    calls = record.read(encode(run).decode(), "record.json").calls
+    assert sorted((call.operation, call.datatype, call.calls) for call in calls) == [
+        ("allreduce", "double", 10),
+        ("allreduce", "float", 10),
+        ("bcast", "", 20),
+    ]
+
+
 def test_messages_to_no_rank_are_left_out() -> None:
     nowhere = [Partner(distance=-1, calls=10)]
     sent = change(make_kind("MPI_Isend", 0, 5), partners=nowhere)

@@ -10,6 +10,7 @@ from fakes.recorded_programs import make_kind, make_run
 from wording import refuses
 
 from rankbench.cli.job_options import request_campaign
+from rankbench.model import Memory
 from rankbench.model.program_records import encode
 from rankbench.workflows.requested_plans import MeasuringOptions, PlanRequest, make_plan
 
@@ -68,6 +69,17 @@ def test_a_job_measures_the_calls_of_a_record_where_the_program_ran(tmp_path: Pa
     assert [(placement.name, placement.nodes) for placement in planned.placements] == [("2x2", 2), ("1x2", 1)]
     assert planned.job.nodes == 2
     assert {call.ranks for call in planned.calls} == {2, 4}
+
+
+def test_programs_have_written_their_data_unless_the_plan_has_other_memory(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a"] * 2, 2)
+    assert plan_profile(tmp_path, "").plan.memory == [Memory(cache="written")]
+    assert plan_profile(tmp_path, '[memory]\ncache = "cold"\n').plan.memory == [Memory(cache="cold")]
+
+
+def test_a_communicator_of_one_rank_has_a_placement(tmp_path: Path) -> None:
+    write_record(tmp_path, ["a"] * 2, 2, 1)
+    assert [placement.name for placement in plan_profile(tmp_path, "").plan.placements] == ["1x2", "1x1"]
 
 
 def test_a_record_of_other_ranks_is_refused(tmp_path: Path) -> None:

@@ -15,11 +15,13 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
+import polars as pl
+
 from rankbench.analysis.questions import mix
 from rankbench.analysis.questions.mix import Mix, MixResult
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, list_parts, say
-from rankbench.model import Recorded
+from rankbench.model import CaseStatus, Recorded
 from rankbench.model.program_records import RunRecord, sum_time
 from rankbench.plan.programs import OPERATION
 
@@ -91,14 +93,14 @@ def find_answer(view: CampaignView) -> ProgramAnswer | None:
     within_s = find_recorded_time(view, recorded, placed)
     rest_s = recorded.seconds - within_s
     uncovered_s = recorded.mpi_s * find_uncovered(recorded, placed)
-    best = placed.standings[0]
+    best = placed.standings[0].candidate
     predictions = [
         Prediction(
             standing.candidate,
             add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
             find_recorded_mpi(view, recorded, standing.candidate),
-            predict_ratio(best, standing, rest_s),
-            find_measured(view, best.candidate, standing.candidate),
+            predict_ratio(view, placed, standing, rest_s),
+            find_measured(view, best, standing.candidate),
         )
         for standing in placed.standings
     ]
@@ -110,7 +112,8 @@ def find_recorded_time(view: CampaignView, recorded: Recorded, placed: Mix) -> f
     as it was recorded.
     """
     name = find_own(view, recorded)
-    time_s = next((standing.time_ns / SECOND_NS for standing in placed.standings if standing.candidate == name), 0.0)
+    times_ns = (add_means(view, placed, standing) for standing in placed.standings if standing.candidate == name)
+    time_s = next(times_ns, 0.0) / SECOND_NS
     spent_s = sum(part.calls.seconds - part.calls.waiting_s for part in placed.parts)
     return min(time_s or spent_s, recorded.mpi_s - recorded.waiting_s)
 
@@ -137,22 +140,56 @@ def find_uncovered(recorded: Recorded, placed: Mix) -> float:
 
 
 def add_interval(view: CampaignView, placed: Mix, standing: MixResult, besides_s: float) -> Interval:
-    """Return the time in MPI with a candidate: of its calls, with the errors of all, and of what is besides."""
-    low = high = 0.0
+    """Return the time of the mean rank in MPI with a candidate: of its calls, with the errors of all, and of what is
+    besides.
+    """
+    middle = low = high = 0.0
     for place, part in enumerate(placed.parts):
         time_ns = placed.shares[standing.candidate, place] * standing.time_ns
+        time_ns *= find_mean(view, part, standing.candidate) * find_rank_share(view, part, standing.candidate)
         summaries = [view.summary_of[case.key, standing.candidate] for case, _ in part.cases]
         down = min(value.low_ns / value.typical_ns if value.low_ns > 0 else 1.0 for value in summaries)
         up = max(value.high_ns / value.typical_ns if math.isfinite(value.high_ns) else 1.0 for value in summaries)
+        middle += time_ns
         low += time_ns * down
         high += time_ns * up
-    return Interval(*(time_ns / SECOND_NS + besides_s for time_ns in (standing.time_ns, low, high)))
+    return Interval(*(time_ns / SECOND_NS + besides_s for time_ns in (middle, low, high)))
 
 
-def predict_ratio(best: MixResult, standing: MixResult, rest_s: float) -> Interval:
+def find_rank_share(view: CampaignView, part: mix.Part, candidate: str) -> float:
+    """Return the time of the mean rank in a call over that of the last rank, which is what is measured; 1: not known.
+
+    A rank that leaves a call early waits for the others in the next one, which is recorded as waiting.
+    """
+    keys = [case.key for case, _ in part.cases]
+    rows = view.case_rows.filter(
+        pl.col("case").is_in(keys), pl.col("rank_share") > 0, candidate=candidate, status=CaseStatus.OK
+    )
+    share = rows["rank_share"].median()
+    return share if isinstance(share, float) else 1.0
+
+
+def add_means(view: CampaignView, placed: Mix, standing: MixResult) -> float:
+    """Return the time of the calls with a candidate by their means, in nanoseconds: a run has slow calls, too."""
+    return sum(
+        placed.shares[standing.candidate, place] * standing.time_ns * find_mean(view, part, standing.candidate)
+        for place, part in enumerate(placed.parts)
+    )
+
+
+def find_mean(view: CampaignView, part: mix.Part, candidate: str) -> float:
+    """Return the mean over all samples of a part over its typical value, which is a median; 1: not known."""
+    summaries = [view.summary_of[case.key, candidate] for case, _ in part.cases]
+    known = [entry.mean_ns / entry.typical_ns for entry in summaries if entry.mean_ns > 0 < entry.typical_ns]
+    return sum(known) / len(known) if known else 1.0
+
+
+def predict_ratio(view: CampaignView, placed: Mix, standing: MixResult, rest_s: float) -> Interval:
     """Return the run time with a candidate over that with the best one: what is besides the calls is the same."""
-    base_s = best.time_ns / SECOND_NS
-    ends = (standing.time_ns / best.time_ns, standing.low, standing.high)
+    best = placed.standings[0]
+    base_s, other_s = (add_means(view, placed, entry) / SECOND_NS for entry in (best, standing))
+    ratio = standing.time_ns / best.time_ns
+    ends = (other_s / base_s, *(other_s / base_s * end / ratio for end in (standing.low, standing.high)))
     return Interval(*((rest_s + base_s * end) / (rest_s + base_s) for end in ends))
 
 

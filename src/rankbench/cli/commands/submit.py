@@ -75,7 +75,7 @@ def submit(
         return
     number = job_commands.submit(chosen, path)
     job_commands.remember(request.folder / FOLDER, chosen.name, number)
-    print_text(f"job {number} of {chosen.title} on {request.plan.job.nodes} nodes")
+    print_text(f"job {number} of {chosen.title} on {spell_count(request.plan.job.nodes, 'node')}")
     prepared.store.unlock()
     if wait:
         follow(prepared.store)
