@@ -36,7 +36,8 @@ def test_the_files_have_the_keys_of_the_services() -> None:
     assert GITLAB["gate"]["artifacts"]["reports"] == {"junit": "gate.xml"}
 
 
-@pytest.mark.parametrize("service", ["github", pytest.param("gitlab", marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("service", ["github", "gitlab"])
 def test_the_commands_of_a_file_run(home: Path, tmp_path: Path, service: str) -> None:
     """Either library may be faster: the gate itself ends with 0 or 1."""
     (tmp_path / "plan.toml").write_text(PLAN)
