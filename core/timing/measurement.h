@@ -30,7 +30,7 @@ struct sample {
     int32_t state;
     /* Ranks that measured, and the sum of their times. */
     int32_t timed;
-    double total_ns;
+    float total_ns;
 };
 
 /* One round on this rank: planned start on rank 0's clock, actual start and end on its own. */

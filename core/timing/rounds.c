@@ -184,7 +184,7 @@ static struct sample make_sample(const struct timing *timing, const struct start
         .last_rank = timing->team->rank,
         .state = moment->state,
         .timed = measures,
-        .total_ns = measures ? time_ns : 0,
+        .total_ns = measures ? (float)time_ns : 0,
     };
 }
 
@@ -222,7 +222,7 @@ void merge_samples_up(const struct timing *timing, struct sample *samples, int c
     tree_combine(timing->team, samples, (int)sizeof *samples * count, merge_samples);
     for (int i = 0; i < count; i++) {
         samples[i].time_ns -= samples[i].delay_ns;
-        samples[i].total_ns -= (double)samples[i].delay_ns * samples[i].timed;
+        samples[i].total_ns -= samples[i].delay_ns * (float)samples[i].timed;
     }
 }
 

@@ -200,11 +200,11 @@ def test_a_launch_killed_in_its_turn_does_not_block_the_turns(core: Core, tmp_pa
 
     killer = threading.Thread(target=kill_launch)
     killer.start()
-    long = write_job(tmp_path, 1, make_case(8, samples=100_000_000))
+    long = write_job(tmp_path, 1, make_case(8, samples=10_000_000))
     outcome, other, statuses = run_beside(core, tmp_path, long, over_hosts=over_hosts)
     killer.join()
     assert (outcome.exit_code, statuses) == (0, ["ok", "ok"])
-    assert other.exit_code != 0 or '"record":"end"' not in stream.read_text()  # Hydra may end with 0 nevertheless.
+    assert other.exit_code != 0
     assert outcome.duration_s < 30
     assert list_pages() == []
 
