@@ -118,9 +118,13 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
     groups: dict[tuple[object, ...], Group] = {}
     others: list[Kind] = []
     received: list[Kind] = []
+    halves: list[Kind] = []
     epochs: list[Kind] = []
     for kind in run.kinds:
         name = name_call(kind)
+        if is_to_nobody(kind) and name.startswith("sendrecv"):
+            halves.append(kind)  # At the edge of a grid: it receives what another rank sends to nobody else.
+            continue
         if is_to_nobody(kind):
             others.append(kind)
             received.append(msgspec.structs.replace(kind, seconds=[0.0] * run.ranks, waited_s=[]))
@@ -147,6 +151,7 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
         if not is_prepared(kind):
             group.add_time(kind)
     others += add_times(groups.values(), received, {"pingpong", *(name for name, _, _ in NEIGHBOURS)})
+    others += add_times(groups.values(), halves, {"sendrecv", "sendrecv-replace"})
     others += add_times(groups.values(), epochs, ONE_SIDED)
     return [group for group in groups.values() if group.calls], others
 

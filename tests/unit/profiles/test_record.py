@@ -83,6 +83,16 @@ def test_messages_to_no_rank_are_left_out() -> None:
     assert [part.what for part in profile.recorded.uncovered] == ["MPI_Isend: to MPI_PROC_NULL"]
 
 
+def test_an_exchange_that_sends_to_no_rank_has_its_time_counted() -> None:
+    half = change(make_kind("MPI_Sendrecv", 0, 10), partners=[Partner(distance=-2, calls=20)])
+    both = change(make_kind("MPI_Sendrecv", 8, 10), partners=[Partner(distance=1, calls=20)])
+    profile = record.read(encode(make_run(half, both)).decode(), "x")
+    (call,) = profile.calls
+    assert (call.operation, call.size_bytes, call.calls, call.seconds) == ("sendrecv", 8, 10, 2.0)
+    assert profile.recorded
+    assert profile.recorded.uncovered == []
+
+
 def test_the_gap_before_a_message_to_no_rank_is_that_of_the_next_one() -> None:
     """As at the edge of a grid, where the first of several receives is from nobody."""
     nobody = change(make_kind("MPI_Irecv", 0, 10), partners=[Partner(distance=-1, calls=20)], between_s=[1e-3, 1e-3])
