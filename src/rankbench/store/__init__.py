@@ -66,6 +66,8 @@ class Store:
         self._checked: set[Path] = set()
         self._launches: dict[Path, tuple[tuple[int, int] | None, Launch | None]] = {}
         self._alone: Store | None = None
+        self._facts: Sequence[RankFact] = []
+        self._rank_table = ""
 
     def lock(self) -> None:
         """Lock this folder against other runs until this process ends."""
@@ -128,10 +130,13 @@ class Store:
 
     def _keep_ranks(self, facts: Sequence[RankFact]) -> str:
         """Write where ranks ran, unless an earlier launch had the same facts; return the name of the file."""
+        if facts == self._facts:
+            return self._rank_table
         name, content = rank_facts.encode_facts(facts)
         path = files.make_folder(self.folder / rank_facts.FOLDER) / name
         if not path.exists():
             _write(path, content)
+        self._facts, self._rank_table = list(facts), name
         return name
 
     def append_look(self, look: Look) -> None:

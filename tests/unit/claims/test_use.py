@@ -20,6 +20,7 @@ from rankbench.analysis.questions.block_ratios import Overall, describe_distance
 from rankbench.language import render
 from rankbench.model import AloneComparison, Calls, Campaign, Case, CaseStatus, Verdict
 
+pytestmark = pytest.mark.written
 FASTER = {"alpha": 1.0, "beta": 1.5, "gamma": 2.0}
 
 

@@ -9,7 +9,6 @@ import pytest
 from fakes import campaigns, verdicts
 from wording import WORDING
 
-from rankbench import store
 from rankbench.analysis.evaluation import evaluate
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics import deciding
@@ -30,11 +29,9 @@ def evaluate_against(tmp_path: Path, baseline: str) -> CampaignView:
     fake = campaigns.make_campaign(
         tmp_path / "c", make_truth, 6, candidates=NAMES, cases=verdicts.LINE, control=True, samples=10
     )
-    path = fake.folder / "campaign.json"
-    record = msgspec.json.decode(path.read_bytes())
-    record["plan"]["baseline"] = baseline
-    path.write_bytes(msgspec.json.encode(record))
-    return evaluate(store.open(fake.folder))
+    planned = msgspec.structs.replace(fake.campaign.plan, baseline=baseline)
+    fake.campaign = msgspec.structs.replace(fake.campaign, plan=planned)
+    return evaluate(fake)
 
 
 def test_comparisons_with_the_baseline_are_the_family_and_set_the_cutoff_of_the_others(tmp_path: Path) -> None:

@@ -82,6 +82,7 @@ def test_cases_decided_at_one_level_count_as_undecided(evaluation: CampaignView)
     assert find_lines([render(claim.text) for claim in claims], "Fastest in single") == WORDING
 
 
+@pytest.mark.written
 @pytest.mark.usefixtures("evaluation")
 def test_frames_have_winners_and_outcomes_at_both_levels(tmp_path: Path) -> None:
     verdict = rankbench.read(tmp_path / "made").verdict

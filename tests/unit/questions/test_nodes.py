@@ -34,6 +34,7 @@ def place_over_nodes(campaign: Campaign) -> Campaign:
     return msgspec.structs.replace(campaign, plan=msgspec.structs.replace(campaign.plan, placements=places))
 
 
+@pytest.mark.written
 @pytest.mark.parametrize("scheduled", [mark_thorough(False), True])
 @pytest.mark.parametrize(("clock", "short"), [("boot", True), ("boot/time:[{}]", True), ("boot-{}", False)])
 def test_nodes_under_one_kernel_share_its_cores(

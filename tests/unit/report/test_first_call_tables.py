@@ -116,6 +116,7 @@ def test_an_export_has_first_calls_of_the_first_case_of_an_operation_only(view: 
     assert frame.select("launch", "operation").n_unique() == len(frame)
 
 
+@pytest.mark.written
 def test_without_first_calls_the_table_is_refused(tmp_path: Path) -> None:
     old = campaigns.make_campaign(tmp_path / "made", launches=1)
     with refuses():

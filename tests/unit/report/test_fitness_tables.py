@@ -10,7 +10,6 @@ import pytest
 from fakes import campaigns
 from fakes.campaigns import Truth
 
-from rankbench import store
 from rankbench.analysis import evaluation
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.model import Case, CaseStatus
@@ -37,8 +36,9 @@ def make_truth(candidate: str, case: Case) -> Truth:
 def view(tmp_path: Path) -> CampaignView:
     names = ("alpha", "beta", "gamma", "delta")
     cases = campaigns.make_cases(lines=[("allreduce", "blocking")], sizes=SIZES)
-    campaigns.make_campaign(tmp_path / "made", make_truth, candidates=names, cases=cases, control=False)
-    return evaluation.evaluate(store.open(tmp_path / "made"))
+    return evaluation.evaluate(
+        campaigns.make_campaign(tmp_path / "made", make_truth, candidates=names, cases=cases, control=False)
+    )
 
 
 def test_each_candidate_has_its_times_and_its_faults(view: CampaignView) -> None:
@@ -83,7 +83,8 @@ def test_the_time_in_init_is_the_median_over_launches(view: CampaignView) -> Non
 
 
 def test_one_candidate_has_no_table(tmp_path: Path) -> None:
-    campaigns.make_campaign(tmp_path / "made", candidates=("alpha",), control=False, launches=2)
-    view = evaluation.evaluate(store.open(tmp_path / "made"))
+    view = evaluation.evaluate(
+        campaigns.make_campaign(tmp_path / "made", candidates=("alpha",), control=False, launches=2)
+    )
     assert fitness.tables(view) == []
     assert fitness.frame(view).is_empty()

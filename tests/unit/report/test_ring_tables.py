@@ -182,6 +182,7 @@ def test_the_terminal_shows_the_tables(
     assert find_lines(text, "ring 4 B: what") == WORDING
 
 
+@pytest.mark.written
 def test_without_rings_the_preset_is_named(tmp_path: Path) -> None:
     store = campaigns.make_campaign(tmp_path / "made", launches=1)
     with refuses():

@@ -147,6 +147,7 @@ def test_an_unknown_size_is_refused_in_one_line(folder: Path, arguments: list[st
     assert str(result.exception) == WORDING
 
 
+@pytest.mark.written
 def test_a_campaign_with_one_number_of_ranks_does_not_scale(tmp_path: Path) -> None:
     scales.make_store(tmp_path / "made", make_outcome, nodes=(2,), ranks=(1,), launches=1)
     result = CliRunner().invoke(application(), ["show", str(tmp_path / "made"), "--table", "scaling"])
