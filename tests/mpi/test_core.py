@@ -460,7 +460,7 @@ MEMORY = [
     mark_thorough(["--cache", "cold"]),
     mark_thorough(["--pages", "untouched"]),
     ["--cache", "written"],
-    ["--pages", "huge", "--alignment", "65536"],
+    mark_thorough(["--pages", "huge", "--alignment", "65536"]),
     mark_thorough(["--alignment", "64"]),
     ["--buffers", "in-place"],
     mark_thorough(["--root", "1"]),
