@@ -21,9 +21,9 @@ const struct choice arrival_choice = {"arrival", "arrival pattern of the ranks; 
                                       NAMES_OF("together", "staggered", "random", "one-late")};
 const struct choice spread_choice = {"spread_us", "with arrival: microseconds between the first and the last one", .least = 1,
                                      .most = MOST_MICROSECONDS, .usual = 100};
-const struct choice gap_choice = {"gap_us",
-                                  "microseconds that each rank computes before a call, as a program does between its calls",
-                                  .least = 0, .most = MOST_MICROSECONDS, .usual = 0};
+const struct choice gap_choice = {
+    "gap_us", "microseconds that each rank computes on data before a call, as a program does between its calls", .least = 0,
+    .most = MOST_MICROSECONDS, .usual = 0};
 const struct choice quantity_choice = {
     "quantity", "time; time overlapped with a computation; memory in bytes that the library allocates for the first use",
     NAMES_OF("time", "overlap", "memory")};

@@ -12,6 +12,9 @@
 
 /* Bytes compared after a round; few, to keep the cache for the next one. */
 enum { ROUND_WINDOW_BYTES = 1 << 10, STAGE_WINDOW_BYTES = 1 << 16 };
+/* What is computed with: as much as a core can read meanwhile, but no more than the caches of a core and its share of a
+ * common one usually hold. */
+enum { LINE = 64, LINES_COMPUTED = 16, COMPUTED_PER_NS = 32, MOST_COMPUTED = 8 << 20 };
 static const int64_t NO_MOMENT = INT64_MIN;
 
 /* Delay of this rank in a round, by the arrival pattern. In a random pattern every rank draws its own. */
@@ -26,9 +29,22 @@ static int64_t find_delay_ns(const struct timing *timing, int64_t round) {
     return (int64_t)((double)(x >> 40) / (1 << 24) * (double)spread_ns);
 }
 
-/* Time without calls of the library: what it needs leaves the caches, and more of it the longer the gap is. Behind the
- * start, which may call the library; an agreed time is later by as much, and is waited for. */
+/* A program uses its data between two calls, as fast as memory allows: what the library needs leaves the caches, and
+ * more of it the longer the gap is. */
 static void compute(const struct timing *timing) {
+    static volatile unsigned char data[MOST_COMPUTED];
+    static long at;
+    int64_t (*const read_ns)(void) = timing->world->source->read_ns;
+    const int64_t until_ns = read_ns() + timing->gap_ns;
+    const long used = timing->gap_ns < MOST_COMPUTED / COMPUTED_PER_NS ? (long)timing->gap_ns * COMPUTED_PER_NS : MOST_COMPUTED;
+    do {
+        for (int line = 0; line < LINES_COMPUTED; line++, at = at + LINE < used ? at + LINE : 0)
+            data[at]++;
+    } while (read_ns() < until_ns);
+}
+
+/* Time without calls of the library, behind a start that may call it. */
+static void wait_gap(const struct timing *timing) {
     int64_t (*const read_ns)(void) = timing->world->source->read_ns;
     const int64_t until_ns = read_ns() + timing->gap_ns;
     while (read_ns() < until_ns)
@@ -71,6 +87,8 @@ static inline int call_hook(int (*function)(struct call *), struct call *call) {
 /* Before a round: new data, and what the operation needs for a call. An extra round is not recorded. */
 static int prepare_round(const struct timing *timing, bool changes, bool extra) {
     struct call *const call = timing->call;
+    if (timing->gap_ns > 0)
+        compute(timing);
     if (changes)
         change_buffers(timing->buffers, call);
     if (timing->checks)
@@ -125,7 +143,7 @@ static int run_stage(const struct timing *timing, const struct start *start, con
         code = prepare_round(timing, changes, extra);
         const bool in_time = start->begin(&stage, round);
         if (timing->gap_ns > 0 && !start->scheduled)
-            compute(timing);
+            wait_gap(timing);
         const int64_t begin_ns = start->scheduled ? stage.begin_ns : timing->measures ? read_ns() : 0;
         code = first_error(code, run_calls(timing, extra ? 1 : stage_plan->repeats));
         moments[stage_plan->lead + round] = (struct moment){

@@ -14,6 +14,7 @@ from cluster.openpbs import Server
 from rankbench import lab, store
 from rankbench.lab import CommandResult, LabRequest
 from rankbench.launch import job_commands
+from rankbench.launch.resources import SEGMENTS, SHM
 from rankbench.store import Store
 
 PLAN = """
@@ -88,8 +89,9 @@ def wait_for(site: Instance | Server, name: str, pattern: str, count: int, conte
 
 
 def find_leftovers(site: Instance | Server) -> list[str]:
-    """Return the processes of cores that still run on the nodes some seconds after the end of their job."""
-    words = ["sh", "-c", "grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline || true"]
+    """Return what is left on the nodes some seconds after the end of a job: processes of cores, files of libraries."""
+    shared = " ".join(f"{SHM}/{pattern}" for pattern in SEGMENTS)
+    words = ["sh", "-c", f"grep -ls '[r]ankbench-core' /proc/[0-9]*/cmdline; ls -d {shared} 2>/dev/null || true"]
     entries = ["unknown"]
     for _ in range(50):
         entries = [f"{node} {line}" for node in site.nodes.nodes for line in site.nodes.on(node, words).splitlines()]
@@ -172,7 +174,8 @@ def test_a_job_without_time_left_is_ended_and_says_so(site: Instance | Server, h
     assert submit(site, home, "limited", LONG.replace("10m", "1m")).exit_code == 0
     line = follow(site, home, "limited")[-2]
     assert line.startswith(("its job ended because of the time limit", "its job reached its time limit"))
-    assert find_leftovers(site) == []
+    # Files of shared memory may stay: a job has about a second between the signal and its end.
+    assert [entry for entry in find_leftovers(site) if SHM not in entry] == []
 
 
 @pytest.mark.thorough

@@ -151,6 +151,7 @@ def _make(
     started, load, stolen_before_s = datetime.now(UTC), launch.load(), launch.stolen_s()
     endings = perform(requests, steps)
     stolen_s = launch.stolen_s() - stolen_before_s
+    clean_nodes(requests, endings)
     after, unknown_after = measure_state(requests[0])
     evidence = exit_causes.evidence(kills, exit_causes.count_kills(folder))
     answers: list[LaunchRecords | launch.SupervisorKilledError] = []
@@ -180,6 +181,16 @@ def _make(
         )
         answers.append(make_records(request, step.command, ending, around, log, evidence))
     return answers
+
+
+def clean_nodes(
+    requests: Sequence[LaunchRequest], endings: Sequence[LaunchExit | launch.SupervisorKilledError]
+) -> None:
+    """Remove what ranks that did not end by themselves left on other hosts."""
+    for request, ending in zip(requests, endings, strict=True):
+        well = isinstance(ending, LaunchExit) and (ending.outcome is None or ending.outcome.exit_code == 0)
+        if len(request.placement.hosts) > 1 and not well:
+            launch.clean_hosts(request.placement.hosts, request.placement.remote_shell)
 
 
 def _step(request: LaunchRequest, folder: Path, turns: launch.Turns | None, place: int) -> Step:

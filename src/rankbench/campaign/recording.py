@@ -22,7 +22,7 @@ from rankbench.campaign.user_program import RECORD
 from rankbench.launch import preloading, supervisor
 from rankbench.libraries import derived
 from rankbench.model import Candidate, Case, CaseStatus, LaunchStatus, Library, Placement, RankbenchError
-from rankbench.model.program_records import RunRecord, encode
+from rankbench.model.program_records import RunRecord, encode, sum_mpi
 from rankbench.plan.programs import OPERATION
 
 SCRIPT = "rank.sh"
@@ -31,6 +31,8 @@ TEXT = """#!/bin/sh
 exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
 """
 RECORD_FILE = "record.json"
+RECORDED = 3
+"""Launches of which the record of one stays."""
 LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
 
 
@@ -85,29 +87,45 @@ def run_command(words: Sequence[str]) -> int:
 
 
 def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:
-    """Record one launch of the plan's program with each candidate that has no record yet, if the plan says so.
+    """Record the plan's program with each candidate that has no record yet, if the plan says so.
 
-    A launch that fails leaves no record, and a line that says why.
+    In turns, RECORDED launches of each: the one with the median time in MPI stays, since a launch may be in a bad
+    moment of the machine. A launch that fails leaves no record, and a line that says why.
     """
     campaign = prepared.store.campaign
     cases = [case for case in campaign.cases if case.suite == OPERATION]
     if not campaign.plan.program or not campaign.plan.program.record or not cases:
         return
-    known = prepared.store.records()
     case = max(cases, key=lambda case: case.ranks)
-    placement = campaign.get_placement(case.placement)
-    for candidate in campaign.candidates:
-        program = prepared.programs.get((candidate.library, case.operation))
-        refused = (candidate.name, placement.name) in prepared.refused
-        if candidate.control_of or candidate.name in known or program is None or refused:
-            continue
-        show(f"recording the calls of {candidate.name}")
-        try:
-            run = record_launch(prepared, candidate, case, placement, program)
-        except RankbenchError as error:
-            show(f"note: the calls of {candidate.name} are not recorded: {error}")
-        else:
-            prepared.store.keep_record(encode(run), candidate.name)
+    runs: dict[str, list[RunRecord]] = {}
+    failed: set[str] = set()
+    for _ in range(RECORDED):
+        for candidate, program in list_recordable(prepared, case):
+            if candidate.name in failed:
+                continue
+            if candidate.name not in runs:
+                show(f"recording the calls of {candidate.name}")
+            try:
+                run = record_launch(prepared, candidate, case, campaign.get_placement(case.placement), program)
+            except RankbenchError as error:
+                failed.add(candidate.name)
+                show(f"note: the calls of {candidate.name} are not recorded: {error}")
+            else:
+                runs.setdefault(candidate.name, []).append(run)
+    for name, records in runs.items():
+        prepared.store.keep_record(encode(sorted(records, key=sum_mpi)[len(records) // 2]), name)
+
+
+def list_recordable(prepared: PreparedCampaign, case: Case) -> list[tuple[Candidate, Program]]:
+    """Return the candidates that have no record of the program yet and can start it, with their program."""
+    known = prepared.store.records()
+    startable = [
+        (candidate, prepared.programs.get((candidate.library, case.operation)))
+        for candidate in prepared.store.campaign.candidates
+        if not candidate.control_of and candidate.name not in known
+        if (candidate.name, case.placement) not in prepared.refused
+    ]
+    return [(candidate, program) for candidate, program in startable if program is not None]
 
 
 def record_launch(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from rankbench.launch.allocation import refuse_left_over_job
+from rankbench.launch.cleaning import clean_hosts
 from rankbench.launch.host import explain_one_core, load, machine, stolen_s
 from rankbench.launch.local import SupervisorKilledError, run, run_together
 from rankbench.launch.probe import state

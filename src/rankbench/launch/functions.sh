@@ -151,6 +151,7 @@ interrupted() {
             write_ending "${code:-143}" false ending
         fi
     fi
+    clean_nodes
     exit 143
 }
 
@@ -314,7 +315,21 @@ run() {
         if [ "$code" = 4 ] || grep -q 'the stream cannot be written' "$out/output.log"; then disk_is_full; fi
     fi
     write_ending "$code" "$hung" ending
+    [ "$code" = 0 ] || clean_nodes
 }
+
+# clean_nodes: removes what ended ranks left in shared memory: here, and on other nodes where the scheduler runs commands there.
+clean_nodes() (
+    sh -c "$clean_node" >/dev/null 2>&1 </dev/null 9>&- &
+    asked=1
+    for entry in "${node[@]}"; do
+        [ -x "$job/rsh" ] || break
+        timeout 10 "$job/rsh" "$entry" "$clean_node" >/dev/null 2>&1 </dev/null 9>&- &
+        asked=$((asked + 1))
+        [ "$asked" -le 64 ] || wait -n
+    done
+    wait
+)
 
 # probe_state WORDS FILE...: measures the state of the machine, once for launches that run together, since several probes would
 # disturb each other.

@@ -99,10 +99,10 @@ def find_program(command: Sequence[str], begin: int) -> int:
             place += 2 if plain in TWO else 1
         elif plain in FLAGS:
             continue
-        elif place < len(command) - 1 and is_doubtful(command[place], command[place + 1]):
+        elif other := find_other_program(command, place):
             raise RankbenchError(
                 f"{word} is not known: is {command[place]} its value or the program? "
-                f"Write --program {command[place + 1]}, or the program that it is"
+                f"Write --program {other}, or the program that it is"
             )
         elif place < len(command) and not command[place].startswith("-") and not find_executable(command[place]):
             place += 1
@@ -111,12 +111,17 @@ def find_program(command: Sequence[str], begin: int) -> int:
     )
 
 
-def is_doubtful(word: str, following: str) -> bool:
-    """Return whether two words behind an unknown option both can be programs."""
-    both = (word, following)
-    return not any(candidate.startswith("-") for candidate in both) and all(
-        find_executable(candidate) for candidate in both
-    )
+def find_other_program(command: Sequence[str], place: int) -> str:
+    """Return what can be the program as well as the word at a place, which is behind an unknown option.
+
+    That is an executable directly behind it, or the path of one later in its part of the line; empty: there is none.
+    """
+    if place >= len(command) or command[place].startswith("-") or not find_executable(command[place]):
+        return ""
+    later = command[place + 1 :]
+    later = later[: later.index(PART)] if PART in later else later
+    others = [*later[:1], *(word for word in later[1:] if "/" in word)]
+    return next((word for word in others if not word.startswith("-") and find_executable(word)), "")
 
 
 def find_executable(word: str) -> Path | None:

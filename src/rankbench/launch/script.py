@@ -15,6 +15,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import NamedTuple
 
+from rankbench.launch.cleaning import CLEAN_NODE
 from rankbench.launch.schedulers import Scheduler, job_name
 from rankbench.model import LEAST_REST, MOST_REST, REST_PART, CommandLine, Job, RankbenchError
 from rankbench.plan.jobs import NODE
@@ -162,6 +163,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         f"job_id={scheduler.job_id}",
         *([f"time_signals='{' '.join(signals)}'  # they say that the time is over"] if signals else []),
         f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
+        f"clean_node={shlex.quote(CLEAN_NODE)}  # what a node runs where ranks were ended",
         *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),
         *list_remote_shell(scheduler),
         *([f"unset {' '.join(scheduler.job_variables)}"] if scheduler.job_variables else []),

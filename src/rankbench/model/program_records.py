@@ -164,3 +164,8 @@ def sum_time(kind: Kind) -> list[float]:
     waited = kind.waited_s or [0.0] * len(kind.seconds)
     sign = -1 if COMPLETION.fullmatch(kind.call) else 1
     return [max(0.0, within + sign * more) for within, more in zip(kind.seconds, waited, strict=True)]
+
+
+def sum_mpi(run: RunRecord) -> float:
+    """Return the time in MPI of the mean rank, in seconds."""
+    return sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks

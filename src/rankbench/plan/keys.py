@@ -369,7 +369,8 @@ PROGRAM: Mapping[str, Key] = {
         SWITCH,
         "false",
         "true",
-        "Whether to record its calls of MPI, in one launch of each candidate more, behind the timed ones.",
+        "Whether to record its calls of MPI, in three more launches of each candidate behind the timed ones; "
+        "that with the median time in MPI stays.",
     ),
     "copies": Key(
         SWITCH,

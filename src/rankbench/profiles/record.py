@@ -14,7 +14,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 import msgspec
 
 from rankbench.model import Calls, Form, Recorded, Uncovered
-from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, split_by_size, sum_time
+from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, split_by_size, sum_mpi, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
 
 NAME = "rankbench record"
@@ -85,7 +85,7 @@ def recognises(text: str) -> bool:
 def read(text: str, file: str) -> Profile:
     """Return the mean calls of a rank, those that took most time first."""
     run = decode(text.encode(), file)
-    mpi_s = sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks
+    mpi_s = sum_mpi(run)
     groups, others = group_calls(run)
     calls = sorted((make_calls(group, run.ranks) for group in join_sizes(groups)), key=lambda call: -call.seconds)
     uncovered = list(list_uncovered(others, mpi_s * run.ranks))

@@ -24,6 +24,7 @@ nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${JOB_ID:-}
 remote_shell=ssh
+clean_node='for wait in 1 1 1 2 0; do mapped=; for path in /dev/shm/mpich_shm_* /dev/shm/sm_segment.* /dev/shm/vader_segment.* /dev/shm/psm*_shm* /dev/shm/Intel_MPI_*; do [ -O "$path" ] || continue; if grep -qsF " $path" /proc/[0-9]*/maps; then mapped=1; else rm -f "$path"; fi; done; [ -n "$mapped" ] || break; sleep $wait; done'  # what a node runs where ranks were ended
 export I_MPI_HYDRA_BOOTSTRAP=sge
 export OMPI_MCA_plm_rsh_agent='qrsh -inherit -nostdin -V'
 export PRTE_MCA_plm_ssh_agent='qrsh -inherit -nostdin -V'

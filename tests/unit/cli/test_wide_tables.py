@@ -41,7 +41,7 @@ def test_a_table_that_fits_is_as_it_was() -> None:
     assert split_wide(table, 40) == [table]
 
 
-WORDS = ["details", "launch-errors", "operations without blanks"]
+WORDS = ["details", "first-calls", "operations without blanks"]
 
 
 @pytest.mark.parametrize("width", [200, 80, 60, 40])

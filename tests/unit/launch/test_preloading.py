@@ -33,6 +33,8 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("mpiexec -n 1 ./solver a : -n 2 ./other b", "mpiexec -n 1 PRE ./solver a : -n 2 PRE ./other b"),
         ("mpirun --new-option value -n 2 ./solver", "mpirun --new-option value -n 2 PRE ./solver"),
         ("mpirun --new-flag ./solver input", "mpirun --new-flag PRE ./solver input"),
+        ("mpirun --new-flag ./solver -n 2 input", "mpirun --new-flag PRE ./solver -n 2 input"),
+        ("mpirun --new-flag ./solver : -n 2 ./other", "mpirun --new-flag PRE ./solver : -n 2 PRE ./other"),
         ("mpiexec -launcher-exec ./other -n 2 ./solver", "mpiexec -launcher-exec ./other -n 2 PRE ./solver"),
         ("./solver input", "PRE ./solver input"),
     ],
@@ -41,11 +43,14 @@ def test_words_come_before_the_program(command: str, expected: str) -> None:
     assert preloading.insert_words(shlex.split(command), ["PRE"]) == shlex.split(expected)
 
 
-def test_the_user_decides_where_two_words_can_be_the_program() -> None:
-    command = ["mpirun", "--new-option", "./solver", "./other"]
+@pytest.mark.parametrize("words", ["./other", "-n 2 ./other", "-n 2 ./other : -n 1 ./solver"])
+def test_the_user_decides_where_two_words_can_be_the_program(words: str) -> None:
+    command = ["mpirun", "--new-option", "./solver", *words.split()]
     with refuses():
         preloading.insert_words(command, ["PRE"])
-    assert preloading.insert_words(command, ["PRE"], "./other")[-2:] == ["PRE", "./other"]
+    assert f"PRE ./other{words.partition('./other')[2]}" in shlex.join(
+        preloading.insert_words(command, ["PRE"], "./other")
+    )
 
 
 @pytest.mark.parametrize("command", ["mpiexec -n 8", "mpiexec", "mpiexec -n 1 ./solver : -n 2"])

@@ -33,6 +33,18 @@ def make_summary(*launches: pl.LazyFrame, confidence: float = 0.95, rows: pl.Dat
     return result
 
 
+@pytest.mark.parametrize("per_second", [False, True])
+def test_a_mean_has_its_error_over_launches(*, per_second: bool) -> None:
+    """The standard error of the mean over the mean, of times or of rates; of one launch there is none."""
+    launches = [make_launch([time] * 3, number) for number, time in enumerate((100.0, 110.0, 125.0))]
+    samples, rows = pl.concat(launches), make_cases({})
+    values = statistics.compute_launch_values(samples)
+    (result,) = statistics.summarise(values, samples, rows, per_second=["c"] if per_second else [])
+    figures = values["figure_ns"].to_numpy() ** (-1 if per_second else 1)
+    assert result.launches_rse == pytest.approx(figures.std(ddof=1) / np.sqrt(3) / figures.mean())
+    assert np.isnan(make_summary(launches[0]).launches_rse)
+
+
 def test_a_summary_has_caveats() -> None:
     times = enumerate((100.0, 110.0, 105.0))
     launches = [make_launch([time] * 3, number, skew_ns=9.0, error_ns=2.1) for number, time in times]

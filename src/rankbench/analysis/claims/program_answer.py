@@ -22,7 +22,7 @@ from rankbench.analysis.questions.mix import Mix, MixResult
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, list_parts, say
 from rankbench.model import CaseStatus, Recorded
-from rankbench.model.program_records import RunRecord, sum_time
+from rankbench.model.program_records import sum_mpi
 from rankbench.plan.programs import OPERATION
 
 FAR_OFF = 0.15
@@ -198,11 +198,6 @@ def find_recorded_mpi(view: CampaignView, recorded: Recorded, candidate: str) ->
     if run := view.records.get(candidate):
         return sum_mpi(run)
     return recorded.mpi_s if candidate == find_own(view, recorded) else 0.0
-
-
-def sum_mpi(run: RunRecord) -> float:
-    """Return the time in MPI of the mean rank, in seconds."""
-    return sum(sum(sum_time(kind)) for kind in run.kinds) / run.ranks
 
 
 def find_measured(view: CampaignView, base: str, other: str) -> Interval | None:

@@ -39,7 +39,7 @@ ABSENT = (
     "none of these cases was made with several numbers of ranks; a plan names them by "
     "{ nodes = [1, 2, 4], ranks_per_node = [1, 2] }"
 )
-PLOTS = ("scaling", "node_bandwidth", "scaling_ranks", "launch_errors")
+PLOTS = ("scaling", "node_bandwidth", "scaling_ranks")
 OTHER_SIZES = (
     "Of several sizes the middle one is shown; <code>rankbench show --table scaling --sizes</code> shows others."
 )
@@ -81,7 +81,7 @@ def body(view: CampaignView) -> list[Block]:
     """Return what the page shows above the tables."""
     return [
         *map(Paragraph, sentences(view)),
-        *(Hint(plot=name) for name in PLOTS if name in {"scaling_ranks", "launch_errors"} or view.over_nodes),
+        *(Hint(plot=name) for name in PLOTS if name == "scaling_ranks" or view.over_nodes),
         *(sizes_of_charts(view, sizes) for sizes in operations(view)),
         Hint(Markup(f"{MEANING} {OTHER_SIZES}")),  # noqa: S704 - constants above
     ]
