@@ -1,43 +1,66 @@
-"""Messages take as long as in a program when they are measured with the gaps between its calls."""
+"""A program's time in MPI is predicted by its calls, measured with its gaps and with data that were just written."""
 
 from __future__ import annotations
 
-import statistics
+import itertools
+import os
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
-from mpi.test_core import Core, list_valid
-from mpi.test_record import compile_program
-from mpi.test_record import run as record
+from mpi.test_core import Core
 
 from proofs.judging import check_median
-from rankbench.model.program_records import encode
-from rankbench.profiles.record import read
+from rankbench import store
+from rankbench.analysis.claims import program_answer
+from rankbench.analysis.evaluation import evaluate
 
-GAP_US = 25
-LOOP = {"operation": "pingping", "form": "nonblocking", "bytes": 2048, "samples": 1000}
+APPLICATIONS = Path(__file__).parents[1] / "fakes" / "applications"
+PROGRAMS = {
+    "jacobi": ("jacobi.c", "{mpicc} -O2 -o program jacobi.c", "256 20000"),
+    "transpose": ("transpose.cpp", "{mpicxx} -O2 -std=c++17 -o program transpose.cpp", "4000 20000"),
+}
+PLAN = """
+candidates = ["{library}"]
+placements = ["1x2"]
+control = false
+{profile}
+stop = {{ blocks = {blocks} }}
+[program]
+run = "./program {arguments}"
+build = "{build}"
+record = true
+"""
 
 
-def test_the_time_in_a_program_is_that_of_calls_with_its_gaps(
-    core: Core, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    program = str(compile_program(core.library, "gaps", tmp_path))
-    ratios_of_loop = []
+def run_plan(folder: Path, home: Path, name: str, text: str) -> store.Store:
+    """Run a plan; return its campaign."""
+    (folder / f"{name}.toml").write_text(text)
+    rankbench = str(Path(sys.executable).with_name("rankbench"))
+    words = [rankbench, "run", f"{name}.toml"]
+    subprocess.run(words, cwd=folder, env=os.environ | {"RANKBENCH_HOME": str(home)}, check=True, capture_output=True)
+    return store.open(folder / "results" / name)
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_time_in_mpi_of_a_program_is_predicted(core: Core, home: Path, tmp_path: Path, program: str) -> None:
+    source, build, arguments = PROGRAMS[program]
+    numbers = itertools.count()
 
     def compare() -> float:
-        """Return the time of a message in a program over that of the same case, without waiting."""
-        run, _ = record(core.library, home, tmp_path, monkeypatch, program, str(GAP_US))
-        (call,) = read(encode(run).decode(), "record.json").calls
-        in_program_ns = (call.seconds - call.waiting_s) / call.calls * 1e9
-        records = core.run_job(tmp_path, 2, [LOOP, LOOP | call.options] * 3)
-        loop_ns, gap_ns = (
-            statistics.median(value for entry in records[place::2] for value in list_valid(entry, "time_ns"))
-            for place in (0, 1)
-        )
-        ratios_of_loop.append(in_program_ns / loop_ns)
-        return in_program_ns / gap_ns
+        """Return the predicted time in MPI over the recorded one, each of another run."""
+        folder = tmp_path / str(next(numbers))
+        folder.mkdir()
+        shutil.copy(APPLICATIONS / source, folder)
+        values = {"library": core.library.name, "arguments": arguments, "build": build}
+        first = run_plan(folder, home, "first", PLAN.format(profile="", blocks=1, **values))
+        (record,) = (first.folder / "records").glob("with-*.json")
+        again = run_plan(folder, home, "again", PLAN.format(profile=f'profile = "{record}"', blocks=3, **values))
+        answer = program_answer.find_answer(evaluate(again))
+        assert answer
+        (entry,) = answer.predictions
+        return entry.mpi_s.value / entry.recorded_s
 
-    try:
-        check_median(compare, 0.75, 1.33)
-    finally:
-        print(f"over the time without gaps: {statistics.median(ratios_of_loop):.2f}")
+    check_median(compare, 0.75, 1.33)
