@@ -234,7 +234,7 @@ def test_intervals_cover_the_next_campaign_s_ratio(long_campaign: Measured) -> N
 
 def estimate_scatter(of: Measured) -> float:
     """Return the standard deviation of a log ratio of equal candidates, by the median deviation; median over cases."""
-    logs = pair_logs(of.launch_values, BASE, of.twin).group_by("case").agg("log")["log"]
+    logs = pair_logs(of.launch_values, [(BASE, of.twin)]).group_by("case").agg("log")["log"]
     return float(np.median([scipy.stats.median_abs_deviation(log.to_numpy(), scale="normal") for log in logs]))
 
 
@@ -250,7 +250,7 @@ def test_a_launch_in_turns_is_worth_several(long_campaign: Measured, campaign_al
 def list_usual_winners(alone: Store, runs: int) -> list[tuple[bool, bool]]:
     """Return, for two repetitions of so many runs of a call 10% slower, whether each identifies the slower one."""
     means = read_figures(alone, "mean").launch_values.drop(VISITS)
-    logs = pair_logs(means, BASE, name_slower(10)).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
+    logs = pair_logs(means, [(BASE, name_slower(10))]).filter(pl.col("case").str.starts_with("allreduce")).sort("block")
     winners: list[tuple[bool, bool]] = []
     for (case_logs,) in logs.group_by("case").agg("log").select("log").iter_rows():
         repeated = np.array(case_logs[: len(case_logs) // runs * runs]).reshape(-1, runs).mean(axis=1) > 0

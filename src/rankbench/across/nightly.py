@@ -135,7 +135,7 @@ def compute_typical_logs(launch_values: pl.DataFrame, name: str, base: str | Non
         frame = launch_values.filter(pl.col("candidate") == name, pl.col("figure_ns") > 0)
         logs = frame.select("case", log=pl.col("figure_ns").log())
     else:
-        logs = pair_logs(launch_values, base, name)
+        logs = pair_logs(launch_values, [(base, name)])
     return dict(logs.group_by("case").agg(pl.col("log").median()).iter_rows())
 
 

@@ -26,7 +26,7 @@ def make_launch(
 
 
 def list_logs(*launches: dict[str, object]) -> list[float]:
-    return pair_logs(pl.DataFrame(launches), "a", "b")["log"].to_list()
+    return pair_logs(pl.DataFrame(launches), [("a", "b")])["log"].to_list()
 
 
 def test_a_block_has_the_median_ratio_of_its_visits() -> None:
@@ -56,11 +56,11 @@ def test_values_below_the_clock_s_step_are_left_out() -> None:
 
 
 def test_visits_have_the_time_of_a_hop() -> None:
-    frame, two = (
-        pl.DataFrame([make_launch(name, 1, 100.0, {0: time, 1: time}, hop)])
+    frame = pl.DataFrame(
+        make_launch(name, 1, 100.0, {0: time, 1: time}, hop)
         for name, time, hop in (("a", 100.0, 50.0), ("b", 200.0, 200.0))
     )
-    assert pair_visits(frame, two).rows() == [
-        ("c", 1, 0, pytest.approx(math.log(2)), 50.0, 200.0),
-        ("c", 1, 1, pytest.approx(math.log(2)), 50.0, 200.0),
+    assert pair_visits(frame, [("a", "b")]).rows() == [
+        ("a", "b", "c", 1, 0, pytest.approx(math.log(2)), 50.0, 200.0),
+        ("a", "b", "c", 1, 1, pytest.approx(math.log(2)), 50.0, 200.0),
     ]

@@ -70,10 +70,11 @@ def _list_visits(view: CampaignView, base: str, other: str, cases: Collection[st
         launch_values = view.judged_values.filter(pl.col("case").is_in(keys))
         at = find_levels(launch_values["visit_hop_ns"].explode().drop_nulls().to_list())
         if at:
-            base_values, other_values = (launch_values.filter(pl.col("candidate") == name) for name in (base, other))
             hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
             level = pl.when(hop <= at.nearest_ns).then(pl.lit(NEAR)).when(hop >= at.farthest_ns).then(pl.lit(FAR))
-            visits = pair_visits(base_values, other_values).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+            visits = pair_visits(launch_values, [(base, other)]).filter(
+                pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0
+            )
             known = visits.with_columns(level=level).drop_nulls("level").select(frame.columns)
             frame = pl.concat([frame, known.cast(frame.schema)])
     return frame

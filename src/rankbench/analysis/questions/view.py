@@ -395,7 +395,7 @@ class CampaignView:
     def pair_logs(self, base: str, other: str) -> pl.DataFrame:
         """Return the log ratios other / base of launches that can be judged: case, block and log."""
         if (base, other) not in self._pair_logs:
-            self._pair_logs[base, other] = pairing.pair_logs(self.judged_values, base, other)
+            self._pair_logs[base, other] = pairing.pair_logs(self.judged_values, [(base, other)])
         return self._pair_logs[base, other]
 
     def list_launch_values(self, case: Case) -> list[Row]:

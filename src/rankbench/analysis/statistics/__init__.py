@@ -74,16 +74,13 @@ def compare(
 
     Where values were printed rounded (`rounding`), ratios may be off by that much as well.
     """
-    tables = [
-        by_level.pair_values(launch_values, base, other, levels).with_columns(counts=number < len(pairs))
-        for number, (base, other) in enumerate((*pairs, *control))
-    ]
-    table = pl.concat(tables) if tables else pl.DataFrame()
+    table = by_level.pair_values(launch_values, [*pairs, *control], levels)
     if table.is_empty():
         return []
+    judged = np.array([pair in set(pairs) for pair in table.select("base", "other").rows()])
     # A level with few visits is not compared: it would only make the correction stricter for the others.
-    counts = table["counts"] & ((table["level"] == "") | (table["basis"] != ""))
-    repeated = correlation.pool(table.filter(counts & (table["basis"] != "levels")))
+    counts = judged & ((table["level"] == "") | (table["basis"] != "")).to_numpy()
+    repeated = correlation.pool(table.filter(counts & (table["basis"] != "levels").to_numpy()))
     estimates, degrees = _estimates(table, repeated.widening if repeated else 1.0)
     offsets = rounding.find_offsets(launch_values, table.select("case", "base", "other").rows())
     estimates = [estimate._replace(offset=offset) for estimate, offset in zip(estimates, offsets, strict=True)]
@@ -93,7 +90,7 @@ def compare(
         confidence,
         penalty=Penalty(tuple(looks), table["after"].to_numpy()),
         family=FDR,
-        members=counts.to_numpy(),
+        members=counts,
         enough=(table["basis"] != "").to_numpy(),
     )
     rows = zip(table.iter_rows(named=True), estimates, degrees.tolist(), decisions, strict=True)

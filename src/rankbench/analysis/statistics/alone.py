@@ -36,8 +36,8 @@ def compare_alone(
     """
     tested, estimates = [], []
     for base, other in pairs:
-        together = _by_case(pair_logs(in_turns, base, other))
-        for case, logs in _by_case(pair_logs(alone, base, other)).items():
+        together = _by_case(pair_logs(in_turns, [(base, other)]))
+        for case, logs in _by_case(pair_logs(alone, [(base, other)])).items():
             paired = together.get(case, [])
             if len(paired) < FEWEST:
                 continue

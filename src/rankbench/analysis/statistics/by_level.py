@@ -18,7 +18,7 @@ import polars as pl
 
 from rankbench.analysis.statistics.decision import Estimate, decide
 from rankbench.analysis.statistics.looks import Penalty
-from rankbench.analysis.statistics.pairing import pair_logs, pair_visits
+from rankbench.analysis.statistics.pairing import BLOCK, pair_logs, pair_visits
 from rankbench.analysis.statistics.references import Levels
 from rankbench.model import Comparison, Level
 from rankbench.model.verdicts import LEVEL_FIELDS
@@ -26,43 +26,51 @@ from rankbench.model.verdicts import LEVEL_FIELDS
 FEWEST_BLOCKS = 3
 """Minimum of pairs for a difference."""
 
+CASE = ["base", "other", "case"]
+"""What names a comparison."""
 
-def pair_values(launch_values: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
-    """Return one row per case, or per case and level, with the log ratios other / base of its blocks.
 
-    Columns: case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all levels),
-    base, other, and `basis`: how the row's scatter is known, "own", "levels" (where no level of the case has pairs
-    enough but all together have: from the scatter within each) or "" (not at all).
+def pair_values(
+    launch_values: pl.DataFrame, pairs: Sequence[tuple[str, str]], levels: Mapping[str, Levels]
+) -> pl.DataFrame:
+    """Return one row per pair and case, or per pair, case and level, with the log ratios other / base of its blocks.
+
+    Columns: base, other, case, level, logs, blocks (of each log its block), share (of the visits), after (blocks of all
+    levels), and `basis`: how the row's scatter is known, "own", "levels" (where no level of the case has pairs enough
+    but all together have: from the scatter within each) or "" (not at all). Pairs follow each other as given.
     """
-    frame = pair_logs(launch_values, base, other).with_columns(level=pl.lit(""), share=pl.lit(1.0))
+    frame = pair_logs(launch_values, pairs).with_columns(level=pl.lit(""), share=pl.lit(1.0))
     if levels and "visit_ns" in launch_values.columns:
-        at_levels = compute_logs(launch_values, base, other, levels)
-        frame = pl.concat([frame.join(at_levels, on="case", how="anti", maintain_order="left"), at_levels])
+        at_levels = compute_logs(launch_values, pairs, levels)
+        frame = pl.concat([frame.join(at_levels, on=CASE, how="anti", maintain_order="left"), at_levels])
+        places = {pair: place for place, pair in enumerate(dict.fromkeys(pairs))}
+        frame = frame[np.argsort([places[pair] for pair in frame.select("base", "other").rows()], kind="stable")]
     return (
-        frame.with_columns(after=pl.col("block").n_unique().over("case"))
-        .group_by("case", "level", maintain_order=True)
+        frame.with_columns(after=pl.col("block").n_unique().over(CASE))
+        .group_by(*CASE, "level", maintain_order=True)
         .agg(pl.col("log").alias("logs"), pl.col("block").alias("blocks"), pl.col("share", "after").first())
-        .with_columns(pl.lit(base).alias("base"), pl.lit(other).alias("other"), basis=_find_basis())
+        .with_columns(basis=_find_basis())
     )
 
 
 def _find_basis() -> pl.Expr:
     """Return how the scatter of a row of `pair_values` is known."""
     pairs, level = pl.col("logs").list.len(), pl.col("level")
-    together = (level != "") & (pairs.max().over("case") < FEWEST_BLOCKS) & (pairs.sum().over("case") >= FEWEST_BLOCKS)
+    together = (level != "") & (pairs.max().over(CASE) < FEWEST_BLOCKS) & (pairs.sum().over(CASE) >= FEWEST_BLOCKS)
     return (
         pl.when(pairs >= FEWEST_BLOCKS).then(pl.lit("own")).when(together).then(pl.lit("levels")).otherwise(pl.lit(""))
     )
 
 
-def compute_logs(launch_values: pl.DataFrame, base: str, other: str, levels: Mapping[str, Levels]) -> pl.DataFrame:
-    """Return the median log ratio of each block's visits at each level: case, block, log, level, share of the visits.
+def compute_logs(
+    launch_values: pl.DataFrame, pairs: Sequence[tuple[str, str]], levels: Mapping[str, Levels]
+) -> pl.DataFrame:
+    """Return the median log ratio of each block's visits at each level, with the level and its share of the visits.
 
     Visits between the levels, or of an unknown level, belong to neither. Near comes before far in every case.
     """
     launch_values = launch_values.filter(pl.col("case").is_in(list(levels)))
-    frame, two = (launch_values.filter(pl.col("candidate") == name) for name in (base, other))
-    visits = pair_visits(frame, two).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
+    visits = pair_visits(launch_values, pairs).filter(pl.col("hop_ns") > 0, pl.col("hop_ns_other") > 0)
     hop = (pl.col("hop_ns") * pl.col("hop_ns_other")).sqrt()
     nearest, farthest = (
         pl.col("case").replace_strict({key: getattr(at, name) for key, at in levels.items()}, return_dtype=pl.Float64)
@@ -72,11 +80,11 @@ def compute_logs(launch_values: pl.DataFrame, base: str, other: str, levels: Map
     return (
         visits.with_columns(level=level)
         .drop_nulls("level")
-        .with_columns(share=pl.len().over("case", "level") / pl.len().over("case"))
+        .with_columns(share=pl.len().over(*CASE, "level") / pl.len().over(CASE))
         .sort("case", pl.col("level") == "far", "block", maintain_order=True)
-        .group_by("case", "block", "level", "share", maintain_order=True)
+        .group_by(*BLOCK, "level", "share", maintain_order=True)
         .agg(pl.col("log").median())
-        .select("case", "block", "log", "level", "share")
+        .select(*BLOCK, "log", "level", "share")
     )
 
 

@@ -110,8 +110,7 @@ def correlate_launches(
 
     A case with levels of the reference counts at each level on its own, as it is compared.
     """
-    tables = [pair_values(launch_values, base, other, levels) for base, other in pairs]
-    return pool(pl.concat(tables)) if tables else None
+    return pool(pair_values(launch_values, pairs, levels)) if pairs else None
 
 
 def pool(table: pl.DataFrame) -> LagOne | None:

@@ -13,7 +13,6 @@ is sorted or interpolated, and no verdict rests on it.
 
 from __future__ import annotations
 
-import math
 from typing import NamedTuple
 
 import numpy as np
@@ -37,9 +36,8 @@ class Shrunk(NamedTuple):
 
 
 class _Fit(NamedTuple):
-    """A variance and a reach, and how likely the measured values are with them."""
+    """How true log ratios differ from size to size."""
 
-    likelihood: float
     variance: float
     reach: float
 
@@ -63,26 +61,28 @@ def shrink(sizes: ArrayLike, logs: ArrayLike, errors: ArrayLike, wanted: ArrayLi
         order = np.argsort(at)
         return Shrunk(*(np.interp(aims, at[order], each[order]) for each in (values, np.sqrt(variances))))
     at, values, variances = at[known], values[known], variances[known]
-    fits = [_fit(at, values, variances, deviation**2, reach) for deviation in DEVIATIONS for reach in REACHES]
-    return _predict(at, values, variances, max(fits, key=lambda fit: fit.likelihood), aims)
+    return _predict(at, values, variances, _find_fit(at, values, variances), aims)
 
 
 def _axis(sizes: ArrayLike) -> Values:
     return np.log2(np.maximum(np.asarray(sizes, dtype=np.float64), 1.0))
 
 
-def _covariance(values: Values, two: Values, variance: float, reach: float) -> Values:
+def _covariance(values: Values, two: Values, variance: Values | float, reach: Values | float) -> Values:
     return np.asarray(variance * np.exp(-np.abs(np.subtract.outer(values, two)) / reach))
 
 
-def _fit(at: Values, values: Values, variances: Values, variance: float, reach: float) -> _Fit:
-    """Return the restricted log likelihood of a variance and a reach, whose level is that of generalised squares."""
-    total = _covariance(at, at, variance, reach) + np.diag(variances)
+def _find_fit(at: Values, values: Values, variances: Values) -> _Fit:
+    """Return the most likely variance and reach, by the likelihood whose level is that of generalised squares."""
+    variance, reach = (each.ravel() for each in np.meshgrid(DEVIATIONS**2, REACHES, indexing="ij"))
+    total = _covariance(at, at, variance[:, None, None], reach[:, None, None]) + np.diag(variances)
     inverse = np.linalg.inv(total)
-    weights = inverse.sum(axis=0)
-    rest = values - float(weights @ values) / float(weights.sum())
-    determinant = float(np.linalg.slogdet(total)[1])
-    return _Fit(-(determinant + math.log(float(weights.sum())) + float(rest @ inverse @ rest)) / 2, variance, reach)
+    weights = inverse.sum(axis=1)
+    sums = weights.sum(axis=1)
+    rest = values - (weights @ values / sums)[:, None]
+    squares = np.einsum("ki,kij,kj->k", rest, inverse, rest)
+    best = int(np.argmin(np.linalg.slogdet(total)[1] + np.log(sums) + squares))
+    return _Fit(float(variance[best]), float(reach[best]))
 
 
 def _predict(at: Values, values: Values, variances: Values, fit: _Fit, aims: Values) -> Shrunk:
