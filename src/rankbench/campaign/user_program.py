@@ -166,7 +166,7 @@ def find_executable(command: str, folder: Path) -> Path:
 def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
     """Return the folder that launches run in or copy: the user's own, or a copy in which the program was built.
 
-    Raises RankbenchError if it is too large to copy.
+    Raises RankbenchError if it is too large to copy, or holds what cannot be read.
     """
     folder = Path(spec.folder)
     if not spec.copies and not spec.build:
@@ -195,8 +195,13 @@ def prepare_folder(spec: ProgramSpec, library: Library, home: Path) -> Path:
 
 
 def list_entries(folder: Path) -> Iterator[Path]:
-    """Yield what is below a folder, in order, without campaigns of rankbench and folders of version control."""
-    for entry in sorted(folder.iterdir()):
+    """Yield what is below a folder, in order, without campaigns of rankbench and folders of version control.
+
+    Raises RankbenchError if a folder below it cannot be read.
+    """
+    with _refusing_unreadable(folder):
+        below = sorted(folder.iterdir())
+    for entry in below:
         if entry.is_dir() and not entry.is_symlink():
             if entry.name != ".git" and not (entry / "campaign.json").exists():
                 yield entry
@@ -206,14 +211,31 @@ def list_entries(folder: Path) -> Iterator[Path]:
 
 
 def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
-    """Copy entries of a folder, with times and permissions. Links stay links."""
+    """Copy entries of a folder, with times and permissions. Links stay links.
+
+    Raises RankbenchError if one cannot be read.
+    """
     for entry in entries:
         target = copy / entry.relative_to(folder)
         if entry.is_dir() and not entry.is_symlink():
             target.mkdir(exist_ok=True)
         else:
-            with contextlib.suppress(FileNotFoundError):  # Removed since it was listed.
+            with contextlib.suppress(FileNotFoundError), _refusing_unreadable(entry):  # Removed since it was listed.
                 shutil.copy2(entry, target, follow_symlinks=False)
+
+
+@contextlib.contextmanager
+def _refusing_unreadable(entry: Path) -> Iterator[None]:
+    """Raise RankbenchError where an entry of the program's folder cannot be read."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise RankbenchError(
+            f"program.folder: {entry} cannot be copied ({error.strerror}); name a folder that holds only the program, "
+            "or write copies = false and leave build out"
+        ) from None
 
 
 def find_wrapper(mpicc: Path, *names: str) -> Path:
