@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from cluster.nodes import CommandResult, Lab, start_nodes
-from rankbench import store
+from cluster.nodes import FAKES, CommandResult, Lab, run_launch, start_nodes
+from rankbench import libraries, store
+from rankbench.model import LaunchStatus, Library
 
 pytestmark = pytest.mark.needs("namespaces", "ip")
 
@@ -83,3 +85,27 @@ def test_ranks_that_are_all_on_one_node_give_no_values(pair: Lab, home: Path) ->
         "rankbench: no candidate works here; mpich-5.0.2 on 2x1: not as asked: ranks 0 and 1 are on host n1, "
         "two nodes were asked for"
     )
+
+
+def test_files_that_killed_ranks_leave_on_other_nodes_are_removed(
+    pair: Lab, home: Path, reach: list[Library], tmp_path: Path
+) -> None:
+    """MPICH leaves its shared memory on each node: its launcher kills all ranks there where one of them dies."""
+    mpich = libraries.choose("mpich", [library for library in reach if library.source == "pypi"])
+    program = pair.folder / "dies"
+    subprocess.run([mpich.wrapper, FAKES / "dies.c", "-o", program, f"-Wl,-rpath,{mpich.prefix}/lib"], check=True)
+    assert run_launch(pair, mpich, 4, [program, pair.folder]).exit_code
+    files = [list_segments(pair, node) for node in pair.nodes]
+    assert all(files), files
+    text = 'candidates = ["mpich"]\nplacements = ["2x2"]\nbinding = "none"\ncontrol = false\nstop = { blocks = 1 }\n'
+    text += f'[program]\nrun = "{program} {pair.folder}"\ncopies = false\n'
+    process = run_plan(pair, home, "dies-of-plan", text, pair.remote_shell)
+    assert process.exit_code == 1, process.printed
+    (launch,) = store.open(pair.folder / "dies-of-plan").launches()
+    assert launch.status is LaunchStatus.CRASHED, launch
+    assert [list_segments(pair, node) for node in pair.nodes] == [[], []]
+
+
+def list_segments(nodes: Lab, node: str) -> list[str]:
+    """Return the files that MPICH made on a node."""
+    return nodes.on(node, ["sh", "-c", "ls /dev/shm | grep mpich_ || true"]).split()
