@@ -14,7 +14,7 @@ import subprocess
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -39,6 +39,10 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 os.environ.pop("COLUMNS", None)
 
 LIBRARIES = re.compile("mpich|openmpi|intel-mpi")
+LAUNCHING = ("tests/mpi", "tests/cluster")
+"""Folders of tests that launch ranks."""
+MOST_VARIANTS = 2
+"""Of a costly test in `make test`; `make test-all` runs all."""
 SKIP_REASON = "the machine lacks "
 
 
@@ -65,20 +69,39 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave one library to each test that has several, and the others to the thorough tests.
+    """Leave one library and MOST_VARIANTS to each test that launches ranks or is costly, the others to thorough tests.
 
-    Of tests that launch ranks; which one depends on the name of the test, so that each library has its share of them.
+    Which ones depends on the name of the test, so that each library has its share of them.
     """
     WORDING.note_tests(items)
-    variants: dict[str, list[pytest.Item]] = {}
+    costly = [item for item in items if is_costly(item)]
+    for same in group_items(costly, lambda item: LIBRARIES.sub("", item.nodeid)):
+        if LIBRARIES.search(same[0].nodeid) and same[0].nodeid.startswith(LAUNCHING):
+            leave_variants(same, 1)
+    for same in group_items(costly, lambda item: item.nodeid.partition("[")[0]):
+        leave_variants(same, MOST_VARIANTS)
+
+
+def is_costly(item: pytest.Item) -> bool:
+    """Return whether `make test` runs only some variants of a test."""
+    launches = item.nodeid.startswith(LAUNCHING) and not item.get_closest_marker("each_library")
+    return launches or item.get_closest_marker("costly") is not None
+
+
+def group_items(items: list[pytest.Item], name: Callable[[pytest.Item], str]) -> list[list[pytest.Item]]:
+    """Return items by a name, without those that are thorough."""
+    groups: dict[str, list[pytest.Item]] = {}
     for item in items:
-        if item.nodeid.startswith(("tests/mpi", "tests/cluster")) and not item.get_closest_marker("thorough"):
-            variants.setdefault(LIBRARIES.sub("", item.nodeid), []).append(item)
-    for name, same in variants.items():
-        chosen = same[zlib.crc32(name.encode()) % len(same)]
-        for item in same:
-            if item is not chosen and not item.get_closest_marker("each_library"):
-                item.add_marker("thorough")
+        if not item.get_closest_marker("thorough"):
+            groups.setdefault(name(item), []).append(item)
+    return list(groups.values())
+
+
+def leave_variants(same: list[pytest.Item], most: int) -> None:
+    """Mark all variants of a test thorough, except for some."""
+    ordered = sorted(same, key=lambda item: zlib.crc32(item.nodeid.encode()))
+    for item in ordered[most:]:
+        item.add_marker("thorough")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

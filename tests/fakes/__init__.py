@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from pathlib import Path
 
@@ -24,6 +25,7 @@ def drop_line(message: str) -> str:
     return re.sub(r"^(\S+\.toml):\d+: (?=[a-z][^:]*: )", r"\1: ", message)
 
 
+@functools.cache
 def read_description() -> Description:
     """Return the core's recorded description."""
     return msgspec.json.decode((Path(__file__).parent / "description.json").read_bytes(), type=Description)

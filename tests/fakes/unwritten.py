@@ -16,8 +16,8 @@ class UnwrittenStore(Store):
 
     def __init__(self, folder: Path, campaign: Campaign) -> None:
         super().__init__(folder, campaign)
-        self._added: list[Launch] = []
-        self._frames: dict[str, list[pl.DataFrame]] = {"cases": [], "samples": []}
+        self._added: list[tables.Measured] = []
+        self._frames: dict[str, pl.DataFrame] = {}
 
     @property
     def alone(self) -> UnwrittenStore:
@@ -28,9 +28,8 @@ class UnwrittenStore(Store):
 
     def append(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch with its cases."""
-        self._added.append(launch)
-        self._frames["cases"].append(tables.case_rows(launch, results).collect())
-        self._frames["samples"].append(tables.sample_rows(self.campaign, launch, results).collect())
+        self._added.append((launch, results))
+        self._frames = {}
 
     def append_alone(self, launch: Launch, results: Sequence[CaseResult]) -> None:
         """Add a launch that was made alone."""
@@ -38,10 +37,13 @@ class UnwrittenStore(Store):
 
     def launches(self) -> list[Launch]:
         """Return the launches in the order of their numbers."""
-        return sorted(self._added, key=lambda launch: launch.number)
+        return sorted((launch for launch, _ in self._added), key=lambda launch: launch.number)
 
     def _scan(self, kind: str, columns: Mapping[str, type[pl.DataType]]) -> pl.LazyFrame:
-        parts = self._frames[kind]
-        if len(parts) > 1:
-            parts[:] = [pl.concat(parts)]
-        return parts[0].lazy() if parts else tables.make_empty_frame(columns)
+        """Return a table. It is made when it is read: one of all launches takes less time than one of each."""
+        if not self._added:
+            return tables.make_empty_frame(columns)
+        if kind not in self._frames:
+            cases, samples = tables.case_rows(self._added), tables.sample_rows(self.campaign, self._added)
+            self._frames |= {"cases": cases.collect(), "samples": samples.collect()}
+        return self._frames[kind].lazy()

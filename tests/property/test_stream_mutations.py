@@ -142,8 +142,8 @@ def store_results(stream: Stream, job: list[Case]) -> None:
         waited_s=stream.waited_s,
     )
     assert msgspec.json.decode(msgspec.json.encode(launch), type=Launch) == launch
-    tables.encode_frame(tables.case_rows(launch, results))
-    tables.encode_frame(tables.sample_rows(RECORD, launch, results))
+    tables.encode_frame(tables.case_rows([(launch, results)]))
+    tables.encode_frame(tables.sample_rows(RECORD, [(launch, results)]))
 
 
 def check_result(result: CaseResult) -> None:

@@ -2,6 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
 import pytest
 from fakes.unwritten import UnwrittenStore
 
@@ -30,6 +36,50 @@ def _evaluated_campaigns_stay_in_memory(request: pytest.FixtureRequest, monkeypa
     """To write them takes longer than to evaluate them."""
     if request.path.parent.name in EVALUATED and not request.node.get_closest_marker("written"):
         monkeypatch.setattr(store, "create", UnwrittenStore)
+
+
+@pytest.fixture(autouse=True, scope="package")
+def _allowed_cpus() -> Iterator[set[int]]:
+    """Unit tests have one CPU, as have the campaigns that several tests share."""
+    allowed = os.sched_getaffinity(0)
+    move_threads({QUIETEST.choose(allowed)})
+    yield allowed
+    move_threads(allowed)
+
+
+@pytest.fixture(autouse=True)
+def _stays_on_one_cpu(_allowed_cpus: set[int]) -> None:
+    """Polars has its own thread for each query: to wake it on another CPU takes longer than most queries of tests."""
+    move_threads({QUIETEST.choose(_allowed_cpus)})
+
+
+class QuietestCpu:
+    """Chooses a CPU for each test: the one before, or another one that was idle longer since."""
+
+    def __init__(self) -> None:
+        self._cpu = -1
+        self._idle: dict[int, int] = {}
+
+    def choose(self, allowed: set[int]) -> int:
+        """Return a CPU."""
+        lines = (line.split() for line in Path("/proc/stat").read_text(encoding="ascii").splitlines())
+        idle = {int(words[0][3:]): int(words[4]) for words in lines if words[0][:3] == "cpu" and words[0] != "cpu"}
+        since = {cpu: idle.get(cpu, 0) - self._idle.get(cpu, 0) for cpu in allowed}
+        self._idle = idle
+        # By chance: processes that always moved would all go to the same CPU.
+        if self._cpu not in allowed or secrets.randbits(1):
+            self._cpu = max(sorted(allowed), key=lambda cpu: (since[cpu], cpu == self._cpu))
+        return self._cpu
+
+
+QUIETEST = QuietestCpu()
+
+
+def move_threads(cpus: set[int]) -> None:
+    """Set the CPUs of all threads of this process."""
+    for thread in Path("/proc/self/task").iterdir():
+        with contextlib.suppress(ProcessLookupError):  # It ended meanwhile.
+            os.sched_setaffinity(int(thread.name), cpus)
 
 
 @pytest.fixture(autouse=True)

@@ -63,6 +63,7 @@ def test_the_base_imports_no_library_of_an_extra() -> None:
     assert (process.returncode, process.stderr) == (0, "")
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", sorted({*cli.command_modules()} - {*BASE}))
 def test_an_error_names_the_extra_that_a_command_needs(name: str) -> None:
     process = subprocess.run(

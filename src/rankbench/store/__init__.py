@@ -115,8 +115,8 @@ class Store:
         if (self.folder / "launches" / f"{name}.json").exists():
             raise ValueError(f"launch {launch.number} is stored already, and nothing measured is rewritten")
         content = {
-            "cases": tables.encode_frame(tables.case_rows(launch, results)),
-            "samples": tables.encode_frame(tables.sample_rows(self.campaign, launch, results)),
+            "cases": tables.encode_frame(tables.case_rows([(launch, results)])),
+            "samples": tables.encode_frame(tables.sample_rows(self.campaign, [(launch, results)])),
         }
         for kind, table in content.items():
             _write(self.folder / kind / f"{name}.parquet", table)

@@ -70,6 +70,8 @@ SAMPLE_COLUMNS = _CASE_OF_LAUNCH | {
 ADDED = {"rounding_ns": 0.0, "rank_share": 0.0, "leaked_bytes": 0, "waited_ns": 0.0, "timed_ns": 0.0}
 """Columns that older files of this format lack, and their value there."""
 _ROWS_AT_ONCE = 100_000
+Measured = tuple[Launch, Sequence[CaseResult]]
+"""A launch and what it measured."""
 
 
 def _head(launch: Launch, result: CaseResult) -> dict[str, Any]:
@@ -88,7 +90,7 @@ def _outcome(result: CaseResult) -> dict[str, object]:
 
 
 class _MarkedSeries(NamedTuple):
-    """A series, the number of its case in the launch, and which of its samples do not count."""
+    """A series, the number of its case among those of the table, and which of its samples do not count."""
 
     case: int
     series: Series
@@ -123,7 +125,7 @@ class _MarkedSeries(NamedTuple):
 
 
 def _samples_frame(heads: Sequence[dict[str, Any]], marked: Iterable[_MarkedSeries]) -> pl.LazyFrame:
-    """Return the samples of a launch. Columns that are constant within a case are joined while they are written.
+    """Return the samples of cases. Columns that are constant within a case are joined while they are written.
 
     The join is made of slices: of a million rows at once it would need ten times their memory.
     """
@@ -158,14 +160,17 @@ def encode_frame(frame: pl.LazyFrame) -> bytes:
     return buffer.getvalue()
 
 
-def case_rows(launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
-    """Return one row per case of a launch; the columns are CASE_COLUMNS."""
-    return pl.LazyFrame([_head(launch, result) | _outcome(result) for result in results], CASE_COLUMNS)
+def case_rows(launches: Iterable[Measured]) -> pl.LazyFrame:
+    """Return one row per case of each launch; the columns are CASE_COLUMNS."""
+    rows = [_head(launch, result) | _outcome(result) for launch, results in launches for result in results]
+    return pl.LazyFrame(rows, CASE_COLUMNS)
 
 
-def sample_rows(campaign: Campaign, launch: Launch, results: Sequence[CaseResult]) -> pl.LazyFrame:
-    """Return one row per sample of a launch; the columns are SAMPLE_COLUMNS."""
-    return _samples_frame([_head(launch, result) for result in results], _mark_series(campaign, results))
+def sample_rows(campaign: Campaign, launches: Iterable[Measured]) -> pl.LazyFrame:
+    """Return one row per sample of each launch; the columns are SAMPLE_COLUMNS."""
+    measured = [(launch, result) for launch, results in launches for result in results]
+    heads = [_head(launch, result) for launch, result in measured]
+    return _samples_frame(heads, _mark_series(campaign, [result for _, result in measured]))
 
 
 def rank_rows(facts: Sequence[RankFact]) -> pl.LazyFrame:
@@ -174,7 +179,7 @@ def rank_rows(facts: Sequence[RankFact]) -> pl.LazyFrame:
 
 
 def _mark_series(campaign: Campaign, results: Iterable[CaseResult]) -> Iterator[_MarkedSeries]:
-    """Yield every series of a launch's cases."""
+    """Yield every series of cases."""
     for number, result in enumerate(results):
         overruns = campaign.discards_overruns(result.case)
         discarded = sorted(result.own_series.find_discarded(overruns=overruns)) if result.own_series else []

@@ -125,6 +125,7 @@ def test_a_size_without_a_clear_winner_is_no_crossover(tmp_path: Path) -> None:
 # --- failures ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("status", "sentence"),
     [

@@ -47,6 +47,7 @@ def read_refusal(*arguments: object) -> str:
     return str(error.value)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_is_written_below_the_campaign(folder: Path, name: str) -> None:
     texts = export(folder, "--format", name)

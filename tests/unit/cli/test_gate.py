@@ -150,6 +150,7 @@ def make_failing(status: CaseStatus) -> Callable[[str, Case], Fate]:
     return make_slower("beta", "barrier", status)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("status", [CaseStatus.CRASHED, CaseStatus.WRONG_DATA, CaseStatus.LACKING, CaseStatus.HUNG])
 def test_a_case_that_fails_only_in_the_new_campaign_fails(tmp_path: Path, status: CaseStatus) -> None:
     make_night(tmp_path / "old")
@@ -443,6 +444,7 @@ UNLIKE = [
 ]
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(("changes", "option"), UNLIKE)
 def test_campaigns_that_were_not_measured_alike_are_not_compared_unless_allowed(
     tmp_path: Path, changes: dict[str, Any], option: str

@@ -104,6 +104,7 @@ def is_shared(name: str) -> bool:
     return getattr(module, cli.command_modules()[name]).__code__ is SHARED
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", TRIED)
 def test_a_device_stays_a_device(name: str, tmp_path: Path) -> None:
     node = tmp_path / "node"
@@ -118,6 +119,7 @@ def test_a_device_stays_a_device(name: str, tmp_path: Path) -> None:
     assert not list_leftovers(tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", TRIED)
 def test_a_fifo_gets_the_content(name: str, tmp_path: Path) -> None:
     wanted = write_new(COMMANDS[name], tmp_path / "file")
@@ -131,6 +133,7 @@ def test_a_fifo_gets_the_content(name: str, tmp_path: Path) -> None:
     assert len(read[0]) == len(wanted)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", TRIED)
 def test_the_target_of_a_link_is_written(name: str, tmp_path: Path) -> None:
     wanted = write_new(COMMANDS[name], tmp_path / "file")
@@ -143,6 +146,7 @@ def test_the_target_of_a_link_is_written(name: str, tmp_path: Path) -> None:
     assert not list_leftovers(tmp_path)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", TRIED)
 def test_a_file_keeps_its_mode_and_is_replaced_at_once(name: str, tmp_path: Path) -> None:
     path = tmp_path / "file"
@@ -156,6 +160,7 @@ def test_a_file_keeps_its_mode_and_is_replaced_at_once(name: str, tmp_path: Path
     assert path.read_bytes() != b"old"
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", TRIED)
 def test_a_dash_is_standard_output(name: str, tmp_path: Path) -> None:
     wanted = write_new(COMMANDS[name], tmp_path / "file")

@@ -49,6 +49,7 @@ def test_a_full_standard_output_is_one_line(command: str, tmp_path: Path) -> Non
     )
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("settings", [{"COLUMNS": "0"}, {"PYTHONIOENCODING": "ascii"}, {"COLUMNS": "1"}])
 @pytest.mark.parametrize("command", ["show --verbose", *map(mark_thorough, ["show", "status", "status made"])])
 def test_any_width_and_encoding_can_be_printed(settings: dict[str, str], command: str, tmp_path: Path) -> None:

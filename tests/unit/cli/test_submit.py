@@ -534,6 +534,7 @@ def test_a_probe_asks_as_many_nodes_as_the_plan_needs(tmp_path: Path, options: l
     assert "a1, a2, a3, a4: " in answer.printed
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "options",
     [

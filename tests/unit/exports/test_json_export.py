@@ -77,6 +77,7 @@ def test_a_campaign_of_one_launch_is_exported(tmp_path: Path) -> None:
     assert all(math.isinf(comparison.high) for comparison in measured.view.verdict.comparisons)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     "spoil",
     [

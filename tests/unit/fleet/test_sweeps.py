@@ -83,6 +83,7 @@ def list_found(outcome: Outcome) -> set[tuple[str, tuple[str, ...], str]]:
     return {(finding.of, tuple(finding.nodes), finding.trait) for finding in outcome.findings}
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("nodes", "each", "sweeps"),
     [(1, 4, 12), (2, 2, 12), (3, 1, 12), (4, 2, 12), (8, 1, 12), mark_thorough(9, 2, 300), mark_thorough(40, 4, 100)],

@@ -159,6 +159,7 @@ def test_the_ratio_of_several_winners_is_to_the_next_slower_candidate() -> None:
     assert tables.winner(verdict) == WORDING
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("launches", [1, 2, 3, 4, 5, 6, 12])
 def test_no_interval_is_printed_that_covers_with_less_than_90_percent(launches: int, tmp_path: Path) -> None:
     """Of a median that needs five launches."""

@@ -57,6 +57,7 @@ def test_without_claims_there_are_no_results() -> None:
     assert decide_contrasts([], [], [], [], []) == []
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("launches", [3, 5, 10])
 def test_claims_that_are_barely_false_are_rarely_made(launches: int) -> None:
     """All of 50 ratios are exactly at the margin: at most 2 of 100 campaigns may find any ratio beyond it."""

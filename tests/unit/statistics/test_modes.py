@@ -60,6 +60,7 @@ UNIMODAL: dict[str, Callable[[Random, int], Values]] = {
 }
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("count", [300, mark_thorough(3000)])
 @pytest.mark.parametrize("shape", UNIMODAL)
 def test_one_mode_is_called_two_in_at_most_5_of_100_tries(shape: str, count: int) -> None:

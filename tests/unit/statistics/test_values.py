@@ -91,6 +91,7 @@ def list_quotients(comparisons: list[Comparison], values: list[Summary]) -> Iter
                 yield Quotient(comparison.case, parts[1].typical_ns / parts[0].typical_ns, level)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("blocks", [3, 5, fakes.mark_thorough(8), fakes.mark_thorough(20)])
 @pytest.mark.parametrize("machine", MACHINES)
 def test_quotients_of_values_lie_in_the_intervals_of_ratios(machine: str, blocks: int) -> None:

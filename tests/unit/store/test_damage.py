@@ -107,6 +107,7 @@ def test_a_table_is_as_it_was_written_or_reported(
         path.write_bytes(content)
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize(
     ("name", "harm"),
     [*((name, harm) for name in JSON for harm in (*RANDOM, make_fifo)), ("launches/000003.json", take_another)],
@@ -143,6 +144,7 @@ def test_tables_of_campaigns_without_digests_are_read_or_reported(name: str, fol
     assert str(path) in outcomes
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("name", [*JSON, *TABLES])
 @pytest.mark.parametrize("harm", [zero_sector, make_fifo])
 def test_one_damaged_file_does_not_stop_the_list(

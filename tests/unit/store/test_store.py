@@ -258,6 +258,7 @@ def run_endless(folder: Path) -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.costly
 @pytest.mark.parametrize("count", [1, 2, 7])
 def test_sigkill_keeps_every_launch_whose_append_returned(tmp_path: Path, count: int) -> None:
     with run_endless(tmp_path / "c") as process:
