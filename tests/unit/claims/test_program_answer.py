@@ -72,6 +72,14 @@ def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
     assert "rankbench tune alpha --profile /record.json" in describe(view)
 
 
+def test_a_short_run_is_named_as_such(tmp_path: Path) -> None:
+    """What happens once in a run is no call of the record."""
+    text = describe(make_view(tmp_path, 1.25, 1.9, seconds=0.6))
+    assert find_lines(text.replace(". ", ".\n"), "only 600 ms") == WORDING
+    assert "Likely: connecting and first calls, in so short a run" in text
+    assert "only" not in describe(make_view(tmp_path / "long", 1.25, 1.9, seconds=1.5))
+
+
 def test_a_run_adds_up_the_mean_calls_of_the_mean_rank(tmp_path: Path) -> None:
     """A fifth of alpha's calls take six times as long: the mean is twice the median."""
     view = make_view(tmp_path, 2.0)

@@ -34,6 +34,8 @@ DECIDING, LEAST_DECIDING = 3, 0.05
 """The most calls that are named as those that decide, and the least share of the difference that each makes."""
 MOSTLY = 0.5
 SMALL = 0.005
+SHORT_S = 1.0
+"""In a shorter run connecting and first calls matter, which take Open MPI 10 ms (`docs/evidence/gaps.md`)."""
 SECOND_NS = 1e9
 
 
@@ -239,6 +241,13 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
     )
     if recorded.waiting_s > MOSTLY * recorded.mpi_s:
         yield say("Mostly waiting: look at how work is divided among ranks before the library.")
+    if recorded.seconds < SHORT_S:
+        yield say(
+            "The recorded run took only {time:time}, to which connecting and first calls contribute: record one of "
+            "{least:.0f} s or more.",
+            time=recorded.seconds * SECOND_NS,
+            least=SHORT_S,
+        )
 
 
 def describe_runs(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
@@ -326,6 +335,8 @@ def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
     pending = share_of([part for part in parts if part.calls.form in {"nonblocking", "persistent"}], total)
     uncovered = find_uncovered(answer.recorded, answer.calls)
     reasons = []
+    if answer.recorded.seconds < SHORT_S:
+        reasons.append(say("connecting and first calls, in so short a run"))
     if too_much:
         if pending > MUCH:
             reasons.append(say("overlap: nonblocking calls proceed while the program computes"))
