@@ -3,6 +3,8 @@
 #include <stdlib.h>
 
 #include "base/allocation.h"
+#include "base/process.h"
+#include "base/steady.h"
 #include "base/tree.h"
 #include "output/stream.h"
 #include "study/link_speed.h"
@@ -19,7 +21,7 @@ struct values {
 /* By kind of round; NULL: none. */
 static const char *const quantities[ROUND_KINDS][MOST_QUANTITIES] = {
     {"step_ns", "copied_bytes_per_s", "message_ns", "line_ns"},
-    {"message_ns", "sent_bytes_per_s"},
+    {"message_ns", "sent_bytes_per_s", "stretch"},
     {"allreduce_ns"},
 };
 
@@ -40,6 +42,13 @@ static struct values measure_node(const struct world *world, const struct round 
     return (struct values){{speed.step_ns, speed.copied_bytes_per_s, speed.message_ns, speed.line_ns}};
 }
 
+/* Times and rates are medians, in which the waits of a core that something else uses are lost: so how many times as long
+ * all took as it would have with a CPU of its own. 0: unknown. */
+static double find_stretch(int64_t lasted_ns, int64_t waited_before_ns) {
+    const int64_t waited_ns = read_waited_ns() - waited_before_ns;
+    return waited_before_ns < 0 || waited_ns >= lasted_ns ? 0 : (double)lasted_ns / (double)(lasted_ns - waited_ns);
+}
+
 /* All pairs do the same at the same time. */
 static struct values measure_pair(const struct team *leaders, const struct round *round) {
     const int place = find_place(round, leaders->rank), partner = place < 0 ? -1 : round->node[place ^ 1];
@@ -48,6 +57,7 @@ static struct values measure_pair(const struct team *leaders, const struct round
     if (place >= 0)
         connect_ranks(leaders, partner, first);
     dissemination_barrier(leaders);
+    const int64_t begin_ns = read_steady_ns(), waited_ns = read_waited_ns();
     if (place >= 0)
         values.value[0] = time_message_ns(leaders, partner, first);
     for (int way = 0; way < 2; way++) {
@@ -56,6 +66,7 @@ static struct values measure_pair(const struct team *leaders, const struct round
         const double bytes_per_s = place < 0 ? 0 : stream_messages(leaders, partner, sends);
         values.value[1] = sends ? bytes_per_s : values.value[1];
     }
+    values.value[2] = place < 0 ? 0 : find_stretch(read_steady_ns() - begin_ns, waited_ns);
     return values;
 }
 

@@ -36,6 +36,26 @@ def slow_link(host: str, to: str, rate_mbit: int) -> str:
     return "\n".join(f'ssh {host} "{command}"' for command in commands)
 
 
+def busy_node(host: str, share: float) -> str:
+    """Return the commands that leave what runs on a node a share of one CPU, in periods of 10 ms.
+
+    As beside another process; it needs the first version of control groups.
+    """
+    group = "/sys/fs/cgroup/cpu/rankbench-$$"
+    return rf"""
+mkdir {group} && echo 10000 >{group}/cpu.cfs_period_us || exit 9
+echo {round(10000 * share)} >{group}/cpu.cfs_quota_us
+cat >busy-shell <<END
+#!/bin/sh
+case " \$* " in *" {host} "*) echo \$\$ >{group}/cgroup.procs ;; esac
+exec $RANKBENCH_REMOTE_SHELL "\$@"
+END
+chmod +x busy-shell
+export RANKBENCH_REMOTE_SHELL=$PWD/busy-shell
+trap 'sleep 1; rmdir {group}' EXIT
+"""
+
+
 def sweep_nodes(
     folder: Path,
     home: Path,

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from cluster.sweeps import RATE_MBIT, slow_link, slow_node, sweep_nodes
+from cluster.sweeps import RATE_MBIT, busy_node, slow_link, slow_node, sweep_nodes
 
 from proofs.judging import BUDGET_S, UndecidedError, check_repeatedly
 from rankbench.fleet.sweep_records import Finding, Sweep
@@ -16,6 +16,7 @@ from rankbench.fleet.sweep_records import Finding, Sweep
 pytestmark = pytest.mark.needs("namespaces", "ip")
 
 NODES = 8
+CONTROL_GROUPS = Path("/sys/fs/cgroup/cpu")
 UNLIKELY = 1e-3
 LEAST_SWEEPS = 5
 
@@ -28,7 +29,7 @@ def sweep(home: Path, tmp_path: Path) -> Callable[..., Sweep]:
     def sweep_once(before: str = "", rounds: str = "3", **options: int) -> Sweep:
         seed = next(seeds)
         result = sweep_nodes(
-            tmp_path / str(seed), home, "mpich", before, nodes=NODES, seed=seed, rounds=rounds, **options
+            tmp_path / str(seed), home, "mpich", before, seed=seed, rounds=rounds, **{"nodes": NODES, **options}
         )[1]
         print(
             f"{result.rounds} rounds, {result.launches} launches, {result.seconds:.0f} s: "
@@ -70,6 +71,19 @@ def test_a_slow_link_is_no_slow_node(sweep: Callable[..., Sweep], share: float) 
         names = name_findings(sweep(slow_link("n3", "n6", round(RATE_MBIT * share)), "all", threshold=5, alarm=1))
         assert ("link", ["n3", "n6"], "sending") in names
         assert not [name for name in names if name[0] == "node" and name[2] == "sending"]
+
+    check_repeatedly(attempt)
+
+
+@pytest.mark.skipif(not CONTROL_GROUPS.is_dir(), reason="no first version of control groups limits a node's CPU")
+@pytest.mark.parametrize("share", [0.2, 0.4])
+def test_a_node_whose_cpu_is_busy_is_found(sweep: Callable[..., Sweep], share: float) -> None:
+    """Four nodes on two cores have half of one each."""
+
+    def attempt() -> None:
+        result = sweep(busy_node("n3", share), threshold=5, alarm=1, nodes=4)
+        assert name_findings(result) == [("node", ["n3"], "cpu")]
+        assert 0.75 * 0.5 / share < result.findings[0].ratio < 1.25 * 0.5 / share
 
     check_repeatedly(attempt)
 

@@ -41,6 +41,7 @@ TRAITS = (
     Trait("latency", "pairs", "message_ns", "ns", "answers", "latency"),
     Trait("sending", "pairs", "sent_bytes_per_s", RATE, "sends", "sending"),
     Trait("receiving", "pairs", "sent_bytes_per_s", RATE, "receives", "receiving"),
+    Trait("cpu", "pairs", "stretch", "", "waits for its CPU and is", "CPU"),
     Trait("allreduce", "groups", "allreduce_ns", "ns", "takes part in allreduce", "allreduce"),
 )
 OF_CORES = ("compute", "memory")

@@ -87,8 +87,9 @@ def test_a_slow_node_is_shown_with_the_command_that_drains_it(run: Command, monk
         make_finding("core", ["n2"], "compute", rank=9, cpu=33),
         make_finding("link", ["n2", "n4"], "sending"),
         make_finding("link", ["n2", "n4"], "latency"),
+        make_finding("node", ["n2"], "cpu"),
     ],
-    ids=["core", "direction", "link"],
+    ids=["core", "direction", "link", "waiting"],
 )
 def test_cores_and_links_are_named(finding: Finding, run: Command) -> None:
     code, text = run(make_sweep(finding))

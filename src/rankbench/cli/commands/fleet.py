@@ -235,6 +235,8 @@ def show_nodes(nodes: Sequence[NodeSpeed]) -> None:
 
 def format_value(value: float, unit: str) -> str:
     """Return a value with its unit."""
+    if not unit:
+        return f"{value:.2f}"
     return f"{value / 1e9:.3g} GB/s" if unit == "B/s" else format_time(value)
 
 
