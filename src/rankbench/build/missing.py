@@ -5,9 +5,11 @@ The header is asked, not MPI_VERSION: libraries declare calls of a standard that
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Iterable
 from importlib.metadata import version
+from typing import NamedTuple
 
 FUNCTION = re.compile(r"\bMPI_[A-Z]\w*(?=\s*\()")
 NAME = re.compile(r"\bMPI_[A-Z]\w*")
@@ -29,14 +31,27 @@ def find_declared(preprocessed: str) -> set[str]:
 
 def find_used(sources: Iterable[str]) -> set[str]:
     """Return the MPI functions that C sources call."""
-    code = [NOT_CODE.sub(" ", source) for source in sources]
-    in_forms = [names for source in code for names in IN_FORMS.findall(source)]
-    return {name for source in code for name in FUNCTION.findall(source)} | set(NAME.findall(" ".join(in_forms)))
+    return {name for source in sources for name in _read_source(source).used}
 
 
 def find_names(sources: Iterable[str]) -> set[str]:
     """Return everything of MPI that C sources name: functions, types, constants."""
-    return {name for source in sources for name in NAME.findall(NOT_CODE.sub(" ", source))}
+    return {name for source in sources for name in _read_source(source).names}
+
+
+class _Source(NamedTuple):
+    """What a source calls and names of MPI."""
+
+    used: frozenset[str]
+    names: frozenset[str]
+
+
+@functools.lru_cache(maxsize=512)
+def _read_source(source: str) -> _Source:
+    """Read a source once: the same sources are asked about for each library, several times."""
+    code = NOT_CODE.sub(" ", source)
+    in_forms = NAME.findall(" ".join(IN_FORMS.findall(code)))
+    return _Source(frozenset([*FUNCTION.findall(code), *in_forms]), frozenset(NAME.findall(code)))
 
 
 def render_header(functions: Iterable[str], names: Iterable[str] = ()) -> str:
