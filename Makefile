@@ -4,7 +4,7 @@ PYTHON ?= python3
 export RANKBENCH_HOME ?= $(CURDIR)/.rankbench
 C_FILES = $(shell find core recorder tests/fakes -name '*.[ch]')
 
-PARTS = test-commands test-verdicts test-units test-more-units test-others
+PARTS = test-commands test-more-commands test-verdicts test-units test-more-units test-others
 .PHONY: demo quick check test test-all $(PARTS) prove reference docs lint clean
 
 demo: .venv/ready
@@ -44,7 +44,10 @@ VERDICTS = $(addprefix tests/unit/,campaign claims questions statistics)
 MORE = $(addprefix tests/unit/,imports launch libraries plots report store tuning workflows)
 PYTEST = .venv/bin/pytest $(WHICH) --timeout 900
 test-commands:
-	$(PYTEST) tests/unit/cli
+	$(PYTEST) tests/unit/cli/test_[a-o]*.py
+
+test-more-commands:
+	$(PYTEST) tests/unit/cli/test_[p-z]*.py
 
 test-verdicts:
 	$(PYTEST) $(VERDICTS)
