@@ -65,6 +65,7 @@ def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0)
     alpha, beta = answer(view).predictions
     assert (alpha.candidate, beta.candidate) == ("alpha", "beta")
+    assert beta.ratio
     assert beta.ratio.value == pytest.approx((2 + MILLION * CALL_S) / 2, rel=1e-3)
     assert alpha.mpi_s.value == pytest.approx(MILLION * CALL_S, rel=1e-3)
     assert beta.measured is None
@@ -80,6 +81,16 @@ def test_a_short_run_is_named_as_such(tmp_path: Path) -> None:
     assert "only" not in describe(make_view(tmp_path / "long", 1.25, 1.9, seconds=1.5))
 
 
+def test_nothing_is_predicted_for_ranks_that_share_cores(tmp_path: Path) -> None:
+    """Waiting for the system's turns is most of a call then, and another part of it in a program."""
+    view = make_view(tmp_path, 1.25, 1.9, seconds=1.5)
+    machine = msgspec.structs.replace(view.campaign.machine, cores=1)
+    text = describe(dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, machine=machine)))
+    assert find_lines(text.replace(". ", ".\n"), "share cores") == WORDING
+    assert "Predicted run time" not in text
+    assert "The prediction misses" not in text
+
+
 def test_a_run_adds_up_the_mean_calls_of_the_mean_rank(tmp_path: Path) -> None:
     """A fifth of alpha's calls take six times as long: the mean is twice the median."""
     view = make_view(tmp_path, 2.0)
@@ -92,6 +103,7 @@ def test_a_run_adds_up_the_mean_calls_of_the_mean_rank(tmp_path: Path) -> None:
     alpha, beta = answer(slow).predictions
     assert alpha.mpi_s.value == pytest.approx(0.8 * 2 * MILLION * CALL_S, rel=1e-3)
     assert beta.mpi_s.value == pytest.approx(0.8 * 2 * MILLION * CALL_S, rel=1e-3)
+    assert beta.ratio
     assert beta.ratio.value == pytest.approx(1.0, rel=1e-3)
 
 

@@ -59,15 +59,15 @@ class Prediction(NamedTuple):
     """Time in MPI of the mean rank, with its waiting for others."""
     recorded_s: float
     """The same in a run with this candidate; 0: there is none."""
-    ratio: Interval
-    """Run time over that of the candidate whose calls take least."""
+    ratio: Interval | None
+    """Run time over that of the candidate whose calls take least; None where ranks share cores."""
     measured: Interval | None
     """The same, measured."""
 
     @property
     def ratio_misses(self) -> bool:
         """Return whether the measured ratio is beyond that which was predicted."""
-        return self.measured is not None and not self.ratio.overlaps(self.measured)
+        return self.measured is not None and self.ratio is not None and not self.ratio.overlaps(self.measured)
 
     @property
     def time_misses(self) -> bool:
@@ -81,6 +81,8 @@ class ProgramAnswer(NamedTuple):
     recorded: Recorded
     calls: Mix
     predictions: list[Prediction]
+    crowded: bool
+    """Whether ranks share cores: then a call lasts until the system lets its partners run, in a program and here."""
 
 
 def find_answer(view: CampaignView) -> ProgramAnswer | None:
@@ -96,17 +98,24 @@ def find_answer(view: CampaignView) -> ProgramAnswer | None:
     rest_s = recorded.seconds - within_s
     uncovered_s = recorded.mpi_s * find_uncovered(recorded, placed)
     best = placed.standings[0].candidate
+    crowded = share_cores(view, placed)
     predictions = [
         Prediction(
             standing.candidate,
             add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
             find_recorded_mpi(view, recorded, standing.candidate),
-            predict_ratio(view, placed, standing, rest_s),
+            None if crowded else predict_ratio(view, placed, standing, rest_s),
             find_measured(view, best, standing.candidate),
         )
         for standing in placed.standings
     ]
-    return ProgramAnswer(recorded, placed, predictions)
+    return ProgramAnswer(recorded, placed, predictions, crowded)
+
+
+def share_cores(view: CampaignView, placed: Mix) -> bool:
+    """Return whether ranks of a placement share cores."""
+    places = (place for place in view.campaign.plan.placements if place.name == placed.placement)
+    return any(view.campaign.oversubscribed(place.ranks_per_node, place.nodes) for place in places)
 
 
 def find_recorded_time(view: CampaignView, recorded: Recorded, placed: Mix) -> float:
@@ -252,17 +261,22 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
 
 def describe_runs(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
     """Say what follows for the run time of the program with each candidate but the best."""
-    others = answer.predictions[1:]
-    if not others or not all(math.isfinite(entry.ratio.high) for entry in others):
+    others = [(entry.candidate, entry.ratio) for entry in answer.predictions[1:] if entry.ratio]
+    if answer.crowded and answer.predictions[1:]:
+        yield say(
+            "Ranks share cores: a call lasts until the system lets its partners run, so no run time is predicted. "
+            "Measure the program itself, or as many ranks as cores."
+        )
+    if not others or not all(math.isfinite(ratio.high) for _, ratio in others):
         return
     within = view.campaign.plan.threshold
-    if all(abs(entry.ratio.high - 1) < within for entry in others):
+    if all(abs(ratio.high - 1) < within for _, ratio in others):
         yield say("For the whole program that is less than {within:.0%} between any of these.", within=within)
         return
     parts = [
-        say("{name} {ratio:ratio} ({low:bare}–{high:ratio})", name=entry.candidate, ratio=entry.ratio.value,
-            low=entry.ratio.low, high=entry.ratio.high)
-        for entry in others
+        say("{name} {ratio:ratio} ({low:bare}–{high:ratio})", name=name, ratio=ratio.value, low=ratio.low,
+            high=ratio.high)
+        for name, ratio in others
     ]  # fmt: skip
     yield say("Predicted run time against {best}: {parts:,}.", best=answer.predictions[0].candidate, parts=parts)
 
@@ -291,13 +305,14 @@ def describe_coverage(answer: ProgramAnswer) -> Iterator[Text]:
 
 def describe_truth(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
     """Say where predictions agree with what was measured, and where they miss, with the likely reason."""
-    measured = [entry for entry in answer.predictions[1:] if entry.measured]
+    measured = [entry for entry in answer.predictions[1:] if entry.measured and entry.ratio]
     missed = [entry for entry in measured if is_missed(view, entry)]
     right = [entry.candidate for entry in measured if entry not in missed]
     if right:
         yield say("The measured run times agree with those that the calls predict, for {names:and}.", names=right)
     for entry in missed:
         assert entry.measured
+        assert entry.ratio
         yield say(
             "The prediction misses: {name} was measured with {ratio:ratio} ({low:bare}–{high:ratio}) the run time of "
             "{best}, predicted {predicted:ratio}. Likely: {reasons:or}.",
@@ -324,19 +339,28 @@ def describe_truth(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
 def is_missed(view: CampaignView, entry: Prediction) -> bool:
     """Return whether a prediction misses by more than the plan's threshold."""
     assert entry.measured
+    assert entry.ratio
     distance = abs(math.log(entry.measured.value / entry.ratio.value))
     return entry.ratio_misses and distance > math.log1p(view.campaign.plan.threshold)
 
 
 def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
     """Return why the calls alone need more or less time than within the program, the likeliest first."""
+    if answer.crowded:
+        return [say("ranks that share cores")]
+    short = answer.recorded.seconds < SHORT_S
+    reasons = [say("connecting and first calls, in so short a run")] if short else []
+    reasons += list_reasons_of_calls(answer, too_much=too_much)
+    return reasons or [say("ranks that were delayed by others on their cores")]
+
+
+def list_reasons_of_calls(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
+    """Return what in the calls can be the reason of a miss."""
     parts, total = answer.calls.parts, answer.recorded.mpi_s
     messages = [part for part in parts if part.calls.operation in {"pingpong", "sendrecv", *mix.MESSAGES}]
     pending = share_of([part for part in parts if part.calls.form in {"nonblocking", "persistent"}], total)
     uncovered = find_uncovered(answer.recorded, answer.calls)
     reasons = []
-    if answer.recorded.seconds < SHORT_S:
-        reasons.append(say("connecting and first calls, in so short a run"))
     if too_much:
         if pending > MUCH:
             reasons.append(say("overlap: nonblocking calls proceed while the program computes"))
@@ -352,7 +376,7 @@ def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
             reasons.append(say("memory traffic: the program's data are not in the caches"))
     if uncovered > FAR_OFF / 2:
         reasons.append(say("calls that are not covered ({share:.0%})", share=uncovered))
-    return reasons or [say("ranks that were delayed by others on their cores")]
+    return reasons
 
 
 def share_of(parts: Sequence[mix.Part], total_s: float) -> float:

@@ -27,7 +27,7 @@ FAR = 4.0
 def chart(view: CampaignView) -> Chart | None:
     """Draw two points with intervals for each candidate: predicted, and measured if it was."""
     answer = program_answer.find_answer(view)
-    if answer is None or len(answer.predictions) < 2:
+    if answer is None or len(answer.predictions) < 2 or answer.crowded:
         return None
     rows = [row for entry in answer.predictions for row in make_rows(entry)]
     labels = [str(row["row"]) for row in rows]

@@ -51,7 +51,7 @@ def _candidate_table(answer: ProgramAnswer) -> Table:
             Cell(entry.candidate),
             Cell(format_time(entry.mpi_s.value * NS_PER_S), detail=_format_ends(entry.mpi_s)),
             Cell(format_time(entry.recorded_s * NS_PER_S) if entry.recorded_s else "–"),
-            Cell(format_ratio(entry.ratio)),
+            Cell(format_ratio(entry.ratio) if entry.ratio else "–"),
             Cell(format_ratio(entry.measured) if entry.measured else "–"),
         ]
         for entry in answer.predictions
@@ -105,9 +105,7 @@ def frame(view: CampaignView) -> pl.DataFrame:
             "candidate": entry.candidate,
             "mpi_s": entry.mpi_s.value,
             "recorded_mpi_s": entry.recorded_s or None,
-            "ratio": entry.ratio.value,
-            "low": entry.ratio.low,
-            "high": entry.ratio.high,
+            **dict(zip(("ratio", "low", "high"), entry.ratio or (None,) * 3, strict=True)),
             **dict(zip(("measured", "measured_low", "measured_high"), entry.measured or (None,) * 3, strict=True)),
         }
         for entry in (answer.predictions if answer else ())
