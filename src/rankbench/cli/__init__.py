@@ -186,13 +186,16 @@ def call(words: Sequence[str]) -> int:
         return run_application(application(name), words)
     except RankbenchError as error:
         return complain(str(error))
-    except ModuleNotFoundError as error:
+    except OutputError:
+        raise
+    except Exception as error:  # No traceback reaches a user.
         from rankbench import extras
+        from rankbench.cli.unexpected import explain_error
 
-        line = extras.explain(error, name)
-        if not line:
-            raise
-        return USAGE_ERROR if read_completed_words() else complain(line)
+        line = extras.explain(error, name) if isinstance(error, ModuleNotFoundError) else ""
+        if line and read_completed_words():
+            return USAGE_ERROR
+        return complain(line or explain_error(error, words, home()))
 
 
 def read_completed_words() -> list[str]:
