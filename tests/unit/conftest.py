@@ -17,6 +17,18 @@ from rankbench.launch import resources
 
 EVALUATED = {"claims", "questions", "report", "statistics"}
 """Folders of tests that evaluate campaigns and do not read them from a folder, except for those marked `written`."""
+COMMANDS = {
+    "compare",
+    "compare_campaigns",
+    "export",
+    "gate",
+    "history_command",
+    "output_files",
+    "report_command",
+    "show",
+}
+ON_ONE_CPU = EVALUATED | {"across", "evaluation", "exports", "plots"} | {f"test_{command}" for command in COMMANDS}
+"""Folders and modules of tests that launch nothing: campaigns depend on the number of CPUs."""
 
 
 @pytest.fixture(autouse=True)
@@ -38,9 +50,15 @@ def _evaluated_campaigns_stay_in_memory(request: pytest.FixtureRequest, monkeypa
         monkeypatch.setattr(store, "create", UnwrittenStore)
 
 
-@pytest.fixture(autouse=True, scope="package")
-def _allowed_cpus() -> Iterator[set[int]]:
-    """Unit tests have one CPU, as have the campaigns that several tests share."""
+@pytest.fixture(autouse=True, scope="module")
+def _allowed_cpus(request: pytest.FixtureRequest) -> Iterator[set[int]]:
+    """Leave one CPU to modules that launch nothing; none is named for the others.
+
+    Polars has its own thread for each query: to wake it on another CPU takes longer than most queries of tests.
+    """
+    if ON_ONE_CPU.isdisjoint({request.path.parent.name, request.path.stem}):
+        yield set()
+        return
     allowed = os.sched_getaffinity(0)
     move_threads({QUIETEST.choose(allowed)})
     yield allowed
@@ -49,8 +67,9 @@ def _allowed_cpus() -> Iterator[set[int]]:
 
 @pytest.fixture(autouse=True)
 def _stays_on_one_cpu(_allowed_cpus: set[int]) -> None:
-    """Polars has its own thread for each query: to wake it on another CPU takes longer than most queries of tests."""
-    move_threads({QUIETEST.choose(_allowed_cpus)})
+    """Move to the quietest CPU, in modules that have one only."""
+    if _allowed_cpus:
+        move_threads({QUIETEST.choose(_allowed_cpus)})
 
 
 class QuietestCpu:
