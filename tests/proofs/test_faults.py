@@ -314,12 +314,12 @@ UNUSUAL_FAULTS = list_unusual(
     Fault(
         "fetch_and_op reads, then writes", "", "atomic", "accumulate-all-to-one", EIGHT, least=0.01, why=MET, ranks=3
     ),
-    Fault("barriers 20 to 900 are empty", "", "spell", "barrier,samples=2000", (0,), least=0.05, why=BETWEEN),
+    Fault("barriers 20 to 3000 are empty", "", "spell", "barrier,samples=4000", (0,), least=0.05, why=BETWEEN),
     Fault(
-        "ssend 20 to 900 are sends",
+        "ssend 20 to 3000 are sends",
         "",
         "ssend",
-        "pingpong,mode=synchronous,samples=2000",
+        "pingpong,mode=synchronous,samples=4000",
         EIGHT,
         least=0.05,
         why=BETWEEN,
