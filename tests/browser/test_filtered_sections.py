@@ -69,6 +69,7 @@ def scroll_to_tables(page: Chrome, section: str) -> None:
         scroll_into_view(page, unfolded)
 
 
+@pytest.mark.thorough
 def test_placements_follow_operation_and_size(show: Show, tmp_path: Path) -> None:
     store = placement_campaigns.make_store(
         tmp_path / "made", lambda *_: 1000.0, operations=("pingpong", "bandwidth"), sizes=(8, 64, 1024), launches=2

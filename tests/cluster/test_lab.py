@@ -64,6 +64,7 @@ for node in "$@"; do echo "$node $(cat /sys/class/net/v-$node/statistics/rx_byte
 
 
 @pytest.mark.parametrize("count", [2, mark_thorough(4)])
+@pytest.mark.thorough
 def test_a_campaign_between_nodes_uses_their_links(count: int, home: Path, tmp_path: Path) -> None:
     """Each of the two nodes sends half of the data of a ping-pong."""
     nodes = [f"n{number}" for number in range(1, count + 1)]

@@ -103,6 +103,7 @@ job = { scheduler = "slurm", time = "10m" }
 """
 
 
+@pytest.mark.thorough
 def test_a_job_compares_the_bits_of_sums(nodes: Lab, home: Path) -> None:
     """Behind its timed launches."""
     process = submit(nodes, home, "sums", SUMS, "--wait")

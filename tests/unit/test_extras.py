@@ -116,6 +116,7 @@ def test_an_extra_is_installed_from_the_source_of_the_package(
     assert extras.command("run") == command
 
 
+@pytest.mark.thorough
 def test_a_job_is_submitted_without_polars_and_collected_with_polars(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -221,6 +221,7 @@ def test_a_crashed_case_is_a_row_and_other_cases_are_measured(tmp_path: Path, li
     assert sorted({launch.reason for launch in crashed}) == WORDING
 
 
+@pytest.mark.thorough
 def test_a_hung_case_is_a_row_and_other_cases_are_measured(tmp_path: Path, libraries: dict[str, Path]) -> None:
     prepared = prepare(tmp_path, PLAN.replace("blocks = 2", "blocks = 1"))
     behave(libraries["9.2"], hang=["bcast.64"])

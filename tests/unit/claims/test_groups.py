@@ -88,6 +88,7 @@ def test_groups_are_reported_with_their_pattern_largest_first() -> None:
 
 
 @pytest.mark.parametrize("spread", [0.01, 0.05])
+@pytest.mark.thorough
 def test_planted_groups_are_found_exactly(spread: float) -> None:
     """In each of 10 campaigns, whatever the order of the plan."""
     wanted = sorted(map(sorted, KINDS.values()))

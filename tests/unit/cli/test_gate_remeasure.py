@@ -139,6 +139,7 @@ def test_a_missing_library_is_refused(place: Path) -> None:
     assert str(error.value).replace(str(place), "PLACE") == WORDING
 
 
+@pytest.mark.thorough
 def test_campaigns_of_one_build_need_no_remeasurement(place: Path) -> None:
     run_command("run", "plan.toml", "--name", "old", "--new", "--prefix", "old")
     behave(place / "old", factor=1.5)

@@ -120,6 +120,7 @@ def repeat_night(nights: Path) -> Path:
     return make_night(place, day=9, cases=BARRIER, control=False, launches=3).folder
 
 
+@pytest.mark.thorough
 def test_a_changed_case_is_drawn_with_the_change_marked(
     nights: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

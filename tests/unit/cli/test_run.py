@@ -150,6 +150,7 @@ def test_a_finished_campaign_is_not_run_again(place: Path) -> None:
     assert read_end(finish(place, "--new")) == WORDING
 
 
+@pytest.mark.thorough
 def test_the_command_printed_at_the_end_adds_blocks(place: Path) -> None:
     shutil.rmtree(place / "9.2")
     make(place / "9.2", "9.2", factor=1.02)
@@ -230,6 +231,7 @@ def test_a_candidate_that_does_not_start_is_a_failure(place: Path) -> None:
     assert find_lines(text, "could not be measured") == WORDING
 
 
+@pytest.mark.thorough
 def test_one_candidate_is_not_compared(place: Path) -> None:
     (place / "plan.toml").write_text(PLAN.replace(', "mpich==9.2"', "").replace("blocks = 3", "blocks = 1"))
     assert finish(place).splitlines()[0] == WORDING
@@ -256,7 +258,7 @@ def test_the_version_is_printed(program: list[str]) -> None:
 
 
 @pytest.mark.parametrize(
-    ("number", "code"), [mark_thorough(signal.SIGINT, 130), (signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
+    ("number", "code"), [(signal.SIGINT, 130), mark_thorough(signal.SIGTERM, 143), mark_thorough(signal.SIGHUP, 129)]
 )
 def test_a_signal_ends_the_launch_and_prints_the_command_that_continues(
     place: Path, number: signal.Signals, code: int

@@ -213,6 +213,7 @@ def read_csv(capsys: pytest.CaptureFixture[str], **options: str) -> dict[tuple[s
     return {(row["case"], row["candidate"]): row for row in rows}
 
 
+@pytest.mark.thorough
 def test_a_stored_campaign_can_be_evaluated_with_another_estimator(
     campaign_store: Store, capsys: pytest.CaptureFixture[str]
 ) -> None:

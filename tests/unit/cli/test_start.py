@@ -110,6 +110,7 @@ def test_a_command_starts_with_little_cpu_time(words: list[str], most_s: float, 
     assert measure_cpu_seconds(*words, home=tmp_path) < ALLOWANCE * most_s
 
 
+@pytest.mark.thorough
 def test_an_evaluated_campaign_is_shown_with_little_cpu_time(tmp_path: Path) -> None:
     stored = make_campaign(tmp_path / "two", lambda *_: Truth(), launches=4, candidates=("alpha", "beta"))
     assert measure_cpu_seconds("show", str(stored.folder), home=tmp_path / "home") < ALLOWANCE * 1.0

@@ -267,6 +267,7 @@ def test_beginning_and_end_of_a_job_launch_s_output_are_stored(tmp_path: Path) -
         assert len(log) < (2 << 20) + 100
 
 
+@pytest.mark.thorough
 def test_a_cancelled_job_continues_in_the_next_one(tmp_path: Path) -> None:
     here = make_site(tmp_path, "slurm", hangs_from=3)  # In the second block.
     assert here.submit().printed.splitlines()[-2:] == WORDING

@@ -159,6 +159,7 @@ def test_only_the_named_clocks_are_tested(run: Command) -> None:
     assert not [line for line in lines if "MPI_Wtime" in line]
 
 
+@pytest.mark.thorough
 def test_data_are_checked_on_few_ranks_however_many_cores_there_are(
     run: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:

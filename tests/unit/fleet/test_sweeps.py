@@ -167,6 +167,7 @@ def check_interval(finding: Finding, ratio: float) -> bool:
     return finding.low <= ratio <= finding.high
 
 
+@pytest.mark.thorough
 def test_intervals_hold_the_true_ratio() -> None:
     covered = []
     for seed in range(20):

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from rankbench.launch import script
 from rankbench.launch.script import FUNCTIONS
 from rankbench.model import CommandLine
@@ -23,6 +25,7 @@ time.sleep(1000)
 """A stand-in for a rank with shared memory, which only SIGKILL ends."""
 
 
+@pytest.mark.thorough
 def test_a_killed_launch_leaves_no_shared_memory(tmp_path: Path) -> None:
     """Its launcher gets SIGTERM first and records it; its rank ignores SIGTERM."""
     shared, other = (Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("launch", "other"))

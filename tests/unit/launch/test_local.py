@@ -234,6 +234,7 @@ def find_supervisor(folder: Path) -> int:
     return int((folder / "up").read_text())
 
 
+@pytest.mark.thorough
 def test_a_killed_supervisor_ends_its_step_and_no_other(tmp_path: Path) -> None:
     """The second step continues until the first has no process left."""
     folders = [tmp_path / name for name in ("one", "other")]

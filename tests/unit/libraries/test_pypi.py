@@ -94,6 +94,7 @@ def test_installed_versions_are_found(home: Path) -> None:
     assert libraries.find_installed("mpich==9.1", home) is None
 
 
+@pytest.mark.thorough
 def test_installing_twice_keeps_the_first(home: Path) -> None:
     first, second = (libraries.install("mpich", home) for _ in range(2))
     assert first == second

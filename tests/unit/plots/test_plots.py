@@ -59,6 +59,7 @@ def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, m
     assert added == [("socket", {"rows": [{"cases": 9}]})]
 
 
+@pytest.mark.thorough
 def test_every_chart_compiles_to_vega(tmp_path: Path) -> None:
     drawn_plots = set()
     scaled = evaluate(scales.make_store(tmp_path / "made", lambda *_: 1000.0, nodes=(1, 2), ranks=(1,), launches=2))

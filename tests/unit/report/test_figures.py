@@ -78,6 +78,7 @@ def test_every_plot_is_written_in_every_format(tmp_path: Path, monkeypatch: pyte
     assert {file.name.split("-")[0] for file in files} == set(units.modules(plots.kinds))
 
 
+@pytest.mark.thorough
 def test_single_cases_are_drawn_if_they_are_evidence(tmp_path: Path) -> None:
     files = draw(tmp_path, evaluations.make_evaluation(), ["svg"])
     drawn = {file.stem for file in files if file.stem.startswith("distribution-")}
@@ -98,6 +99,7 @@ def test_charts_of_few_values_are_not_drawn(tmp_path: Path) -> None:
     assert not kinds & {"histogram", "distribution"}
 
 
+@pytest.mark.thorough
 def test_pairs_of_ranks_are_drawn_as_a_matrix_only(tmp_path: Path) -> None:
     files = draw(tmp_path, evaluations.make_evaluation(pairs=True), ["svg"])
     matrix = "pingpong.blocking.8.byte.socket.none"

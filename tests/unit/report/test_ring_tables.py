@@ -154,6 +154,7 @@ def test_markdown_and_page_have_the_tables(view: CampaignView, tmp_path: Path) -
     assert pages.list_captions(page, "rings") == captions
 
 
+@pytest.mark.thorough
 def test_csv_has_a_row_for_each_ring(campaign_store: Store, capsys: pytest.CaptureFixture[str]) -> None:
     show(folder=campaign_store.folder, table="rings", format_="csv")
     rows = list(csv.DictReader(io.StringIO(capsys.readouterr().out)))

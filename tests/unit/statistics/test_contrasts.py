@@ -59,6 +59,7 @@ def test_without_claims_there_are_no_results() -> None:
 
 @pytest.mark.costly
 @pytest.mark.parametrize("launches", [3, 5, 10])
+@pytest.mark.thorough
 def test_claims_that_are_barely_false_are_rarely_made(launches: int) -> None:
     """All of 50 ratios are exactly at the margin: at most 2 of 100 campaigns may find any ratio beyond it."""
     random = np.random.default_rng(1)
@@ -110,6 +111,7 @@ def test_few_comparisons_do_not_determine_the_usual_scatter() -> None:
 
 
 @pytest.mark.parametrize("widest", [1.0, 30.0])
+@pytest.mark.thorough
 def test_moderated_claims_err_as_rarely_if_scatter_differs(widest: float) -> None:
     """As above, with scatter from 1% to 30 times that."""
     random = np.random.default_rng(4)

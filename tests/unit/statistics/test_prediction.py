@@ -27,6 +27,7 @@ def test_without_series_there_are_no_predictions() -> None:
     assert predict([], np.array([]), 0.05) == []
 
 
+@pytest.mark.thorough
 def test_unchanged_nights_rarely_fail_and_large_changes_are_found() -> None:
     """43 series that scatter by 2% a day; one is 20% slower in the new night."""
     random = np.random.default_rng(3)

@@ -33,6 +33,7 @@ def compare_sides(then: pl.DataFrame, now: pl.DataFrame) -> list[AtLevels]:
     return compare_at_levels(then, now, [("a", "a")], 0.05, levels=list_levels(CASES))
 
 
+@pytest.mark.thorough
 def test_another_mix_of_near_and_far_is_no_difference() -> None:
     """The same library with 20% far launches then and 80% now: 40 times 10 cases."""
     plain, wrong = 0, 0
