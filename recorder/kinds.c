@@ -13,7 +13,7 @@ enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
 struct header *header;
 bool recording, threaded;
 _Thread_local bool inside __attribute__((tls_model("initial-exec")));
-static struct kind *kinds;
+struct kind *kinds;
 static struct arrival *arrivals;
 static uint16_t places[PLACES]; /* 1 + index of a kind; 0: free */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
@@ -122,7 +122,7 @@ static void count_partner(struct kind *kind, const struct call *call) {
     const struct group *const group = call->group;
     int distance = call->peer;
     if (distance >= 0 && group && !group->inter)
-        distance = (distance - group->rank + group->ranks) % group->ranks;
+        distance += distance < group->rank ? group->ranks - group->rank : -group->rank;
     for (int i = 0; i < PARTNERS; i++) {
         struct partner *const partner = &kind->partners[i];
         if (partner->calls == 0)
@@ -164,6 +164,15 @@ static void thin_arrivals(void) {
     header->arrivals = kept;
 }
 
+SELDOM static bool make_room(const struct group *group) {
+    if (header->arrivals == ARRIVALS)
+        thin_arrivals();
+    if (header->arrivals == ARRIVALS || !is_kept(group->identity, group->sequence))
+        return false;
+    prepare_pages(&arrivals[header->arrivals], AHEAD * sizeof *arrivals);
+    return true;
+}
+
 /* Older systems do not know this request. */
 void prepare_pages(void *place, size_t bytes) {
 #ifdef MADV_POPULATE_WRITE
@@ -175,21 +184,16 @@ void prepare_pages(void *place, size_t bytes) {
 #endif
 }
 
-uint32_t number_kind(const struct kind *kind) {
-    return (uint32_t)(kind - kinds);
-}
-
 void log_arrival(const struct call *call, const struct kind *kind) {
     const struct group *const group = call->group;
     if (group->identity == 0 || !is_kept(group->identity, group->sequence))
         return;
-    if (header->arrivals == ARRIVALS)
-        thin_arrivals();
-    if (header->arrivals == ARRIVALS || !is_kept(group->identity, group->sequence))
+    if (header->arrivals % AHEAD == 0 && !make_room(group))
         return;
-    if (header->arrivals % AHEAD == 0)
-        prepare_pages(&arrivals[header->arrivals], AHEAD * sizeof *arrivals);
-    const uint32_t is_root = call->root == group->rank ? ROOT : 0;
-    arrivals[header->arrivals++] =
-        (struct arrival){group->identity, group->sequence, number_kind(kind) | is_root, call->begin, call->end};
+    struct arrival *const arrival = &arrivals[header->arrivals++];
+    arrival->communicator = group->identity;
+    arrival->sequence = group->sequence;
+    arrival->kind = number_kind(kind) | (call->root == group->rank ? ROOT : 0);
+    arrival->begin = call->begin;
+    arrival->end = call->end;
 }

@@ -9,7 +9,7 @@
 
 enum { CHANNELS = 8192, MOST_CHANNELS = CHANNELS * 3 / 4 };
 
-static struct {
+static struct channel {
     uint64_t name;
     uint32_t count[2]; /* received, sent: a rank may send to itself */
 } channels[CHANNELS];
@@ -26,24 +26,32 @@ struct channel_end find_channel(MPI_Comm communicator, struct group *group, int 
     return (struct channel_end){group->is_kept ? identify(communicator, group) : 0, group, group->rank, peer, tag, sent};
 }
 
-static uint64_t name_channel(const struct channel_end *end) {
-    const int from = end->sent ? end->own : end->peer, to = end->sent ? end->peer : end->own;
-    return mix(end->communicator + mix((uint64_t)(uint32_t)from << 32 | (uint32_t)to) + mix((uint32_t)end->tag)) | 1;
+static uint64_t name_channel(uint64_t communicator, int own, int peer, int tag, bool sent) {
+    const uint32_t from = (uint32_t)(sent ? own : peer), to = (uint32_t)(sent ? peer : own);
+    return mix(communicator + mix((uint64_t)from << 32 | to) + mix((uint32_t)tag)) | 1;
+}
+
+/* The place of a channel that has another one in its first place, or none yet; 0: all are taken. */
+SELDOM static struct channel *find_place(uint64_t name, struct channel *first) {
+    for (struct channel *one = first;; one = one == &channels[CHANNELS - 1] ? channels : one + 1) {
+        if (one->name == name)
+            return one;
+        if (one->name)
+            continue;
+        if (used == MOST_CHANNELS)
+            return 0;
+        used++;
+        one->name = name;
+        return one;
+    }
 }
 
 /* The number of the next message; UINT32_MAX: there is no place for its channel. */
-static uint32_t count_message(uint64_t channel, bool sent) {
-    for (size_t i = (channel >> 32) % CHANNELS;; i = (i + 1) % CHANNELS) {
-        if (channels[i].name == channel)
-            return channels[i].count[sent]++;
-        if (channels[i].name)
-            continue;
-        if (used == MOST_CHANNELS)
-            return UINT32_MAX;
-        used++;
-        channels[i].name = channel;
-        return channels[i].count[sent]++;
-    }
+static inline uint32_t count_message(uint64_t name, bool sent) {
+    struct channel *one = &channels[(name >> 32) % CHANNELS];
+    if (one->name != name)
+        one = find_place(name, one);
+    return one ? one->count[sent]++ : UINT32_MAX;
 }
 
 /* What is kept depends on the number of a message only, so that both ends are kept, and all of a step of the program. */
@@ -56,26 +64,57 @@ static void thin_messages(void) {
     header->messages = kept;
 }
 
-/* Numbers a message and keeps its end, if it is one of those that are kept. */
-struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end) {
-    const struct posted nothing = {0};
-    const uint64_t channel = name_channel(end);
-    const uint32_t sequence = count_message(channel, end->sent);
+SELDOM static bool make_room(uint32_t sequence) {
+    if (header->messages == MESSAGES)
+        thin_messages();
+    if (header->messages == MESSAGES || !is_sampled(sequence, header->message_level))
+        return false;
+    prepare_pages(&messages[header->messages], AHEAD * sizeof *messages);
+    return true;
+}
+
+/* Numbers a message and returns a place for its end, if it is one of those that are kept. */
+static inline struct message *add_message(const struct kind *kind, uint64_t channel, bool sent, uint64_t posted) {
+    const uint32_t sequence = count_message(channel, sent);
     if (sequence == UINT32_MAX) {
         header->lost_messages++;
-        return nothing;
+        return 0;
     }
-    if (!is_sampled(sequence, header->message_level))
-        return nothing;
-    if (header->messages == MESSAGES) {
-        thin_messages();
-        if (header->messages == MESSAGES || !is_sampled(sequence, header->message_level))
-            return nothing;
+    if (!is_sampled(sequence, header->message_level) || (header->messages % AHEAD == 0 && !make_room(sequence)))
+        return 0;
+    struct message *const message = &messages[header->messages++];
+    message->channel = channel;
+    message->sequence = sequence;
+    message->kind = number_kind(kind) | (sent ? SENT : 0);
+    message->posted = posted;
+    return message;
+}
+
+struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end) {
+    const uint64_t channel = name_channel(end->communicator, end->own, end->peer, end->tag, end->sent);
+    struct message *const message = add_message(kind, channel, end->sent, posted);
+    if (!message)
+        return (struct posted){0};
+    message->begin = message->end = 0;
+    return (struct posted){(uint32_t)(message - messages) + 1, header->message_level, 0};
+}
+
+/* The end of a message that the call also completed. Copies of what it is made of take longer than all else: they are
+ * made only where a receive of any matters, or where a communicator is new. */
+void post_complete(const struct kind *kind, const struct call *call, MPI_Comm communicator, int peer, int tag, bool sent) {
+    const struct group *const group = call->group;
+    if (!group || peer == MPI_PROC_NULL)
+        return;
+    if (!group->is_kept || !group->identity || (!sent && (pending_any || group->has_wildcards || receives_any(peer, tag)))) {
+        post_message(kind, call, find_channel(communicator, call->group, peer, tag, sent), true, 0);
+        return;
     }
-    if (header->messages % AHEAD == 0)
-        prepare_pages(&messages[header->messages], AHEAD * sizeof *messages);
-    messages[header->messages] = (struct message){channel, sequence, number_kind(kind) | (end->sent ? SENT : 0), posted, 0, 0};
-    return (struct posted){(uint32_t)++header->messages, header->message_level, 0};
+    const uint64_t channel = name_channel(group->identity, group->rank, peer, tag, sent);
+    struct message *const message = add_message(kind, channel, sent, call->begin);
+    if (message) {
+        message->begin = call->begin;
+        message->end = call->end;
+    }
 }
 
 /* Whether messages of this end can be numbered. */

@@ -4,7 +4,7 @@
  * rank that ends by a signal, `_exit` or MPI_Abort leaves what was recorded up to then, and nothing is written at the
  * end. `src/rankbench/campaign/rank_files.py` reads it; both must agree on the layout.
  *
- *     struct header (4 KiB) | kinds of calls (6.1 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
+ *     struct header (4 KiB) | kinds of calls (6.3 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
  *
  * With the tables of requests, channels, communicators and types a rank needs at most 19 MiB. What does not fit is
  * counted. */
@@ -16,7 +16,8 @@
 #include <stdint.h>
 
 enum {
-    LAYOUT = 3,
+    LAYOUT = 4,
+    LINE = 64,
     HEADER_BYTES = 4096,
     KINDS = 4096,
     ARRIVALS = 131072,
@@ -30,19 +31,22 @@ enum {
     NO_PEER = INT32_MIN
 };
 #define ANY_SIZE UINT64_MAX
-#define ROOT (1u << 31) /* with the number of a kind: the rank was root */
-#define SENT (1u << 31) /* with the number of a kind: the end that sends */
+#define SELDOM __attribute__((noinline, cold)) /* kept away from what every call runs: its code is not in the caches, either */
+#define ROOT (1u << 31)                        /* with the number of a kind: the rank was root */
+#define SENT (1u << 31)                        /* with the number of a kind: the end that sends */
 
+/* What every call uses comes first, in one line of the caches; so it does in a kind of calls. */
 struct header {
     char magic[8];
-    uint32_t layout, kinds, rank, ranks, pid, level;
+    uint32_t layout, kinds, level, message_level;
     uint64_t first_ticks, last_ticks; /* at the end of MPI_Init; at the last call, or at the begin of MPI_Finalize */
-    int64_t first_ns, last_ns;        /* CLOCK_MONOTONIC at a moment close to each; last_ns 0: the rank was killed */
-    double ticks_per_ns;              /* known at the begin; the two pairs above are better where there are both */
-    uint64_t arrivals, merged_kinds, lost_requests, lost_communicators, messages, lost_messages;
+    uint64_t arrivals, messages, lost_messages;
+    int64_t first_ns, last_ns; /* CLOCK_MONOTONIC at a moment close to each; last_ns 0: the rank was killed */
+    double ticks_per_ns;       /* known at the begin; the two pairs above are better where there are both */
+    uint64_t merged_kinds, lost_requests, lost_communicators;
     int64_t first_offset_ns, last_offset_ns; /* to be added to this rank's CLOCK_MONOTONIC for that of rank 0 */
     int64_t offset_bound_ns;                 /* half of the shortest exchange; 0: all ranks share a clock */
-    uint32_t finalised, threads, message_level, unused;
+    uint32_t rank, ranks, pid, finalised, threads, unused;
     uint64_t ended_ticks;
     char library[1024], version[256], host[256];
 };
@@ -62,15 +66,15 @@ struct features {
 
 /* Calls that differ in nothing but their time, in ticks, and their partner. */
 struct kind {
-    char name[NAME_BYTES];
-    struct features is;
     uint64_t calls, ticks, shortest, longest;
-    uint64_t completed, pending, waited; /* of nonblocking calls: from start to completion; within Wait and Test */
     uint64_t between;                    /* from the end of the rank's previous call to the begin */
-    uint64_t other_partners;
+    uint64_t completed, pending, waited; /* of nonblocking calls: from start to completion; within Wait and Test */
     struct partner partners[PARTNERS];
     uint32_t bins[BINS];
-};
+    struct features is;
+    uint64_t other_partners;
+    char name[NAME_BYTES];
+} __attribute__((aligned(LINE)));
 
 struct arrival {
     uint64_t communicator;
@@ -201,6 +205,7 @@ static inline uint64_t read_ticks(void) {
 /* --- kinds.c: what was called --- */
 
 extern struct header *header;
+extern struct kind *kinds;
 extern bool recording, threaded;
 extern _Thread_local bool inside __attribute__((tls_model("initial-exec")));
 
@@ -209,7 +214,10 @@ void unlock_tables(void);
 struct kind *find_kind(const struct call *call, int number, const char *name, bool started);
 void count_call(struct kind *kind, const struct call *call);
 void log_arrival(const struct call *call, const struct kind *kind);
-uint32_t number_kind(const struct kind *kind);
+
+static inline uint32_t number_kind(const struct kind *kind) {
+    return (uint32_t)(kind - kinds);
+}
 
 static inline uint64_t mix(uint64_t value) {
     value *= 0x9e3779b97f4a7c15u;
@@ -237,6 +245,7 @@ bool is_countable(const struct channel_end *end);
 void post_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete,
                   struct posted *posted);
 void finish_message(struct posted *posted, uint64_t begin, uint64_t end, const MPI_Status *status);
+void post_complete(const struct kind *kind, const struct call *call, MPI_Comm communicator, int peer, int tag, bool sent);
 struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end);
 
 /* --- receives.c: receives that wait for their number --- */

@@ -292,12 +292,12 @@ def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Itera
         # One of two messages is completed with the request; where it also receives, neither is known to be the last.
         if any(word in words for word in PARTNERS):
             yield "if (call.peer != MPI_PROC_NULL)"
-        end = ends[0] if len(ends) == 1 else "(struct channel_end){0}"
+        end = f"find_channel({ends[0]})" if len(ends) == 1 else "(struct channel_end){0}"
         yield f"    track_request(kind, *request, &call, {'true' if wrapper.persistent else 'false'}, {end});"
         if len(ends) > 1:
-            yield from (f"post_message(kind, &call, {end}, false, 0);" for end in ends)
+            yield from (f"post_message(kind, &call, find_channel({end}), false, 0);" for end in ends)
     elif ends:
-        yield from (f"post_message(kind, &call, {end}, true, 0);" for end in ends)
+        yield from (f"post_complete(kind, &call, {end.replace('call.group, ', '')});" for end in ends)
     elif "message" in words:
         # Matched probes take a message before it is received.
         yield from ["call.group->has_wildcards = true;"] if "comm" in words else []
@@ -330,7 +330,7 @@ def list_ends(wrapper: Wrapper, *, is_in_c: bool) -> Iterator[str]:
         sent = "true" if peer == "dest" else "false"
         any_source = find_any_source(wrapper) if is_in_c and peer == "source" else ""
         ends = (choose_status(any_source, "MPI_SOURCE", peer), choose_status(any_source, "MPI_TAG", tag))
-        yield f"find_channel(comm, call.group, {', '.join(ends)}, {sent})"
+        yield f"comm, call.group, {', '.join(ends)}, {sent}"
 
 
 def choose_status(any_source: str, field: str, word: str) -> str:

@@ -5,7 +5,6 @@ The layout is that of `recorder/recorder.h`.
 
 from __future__ import annotations
 
-import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,9 +13,22 @@ from numpy.typing import NDArray
 
 from rankbench.model import RankbenchError
 
-LAYOUT = 3
+LAYOUT = 4
 MAGIC = b"RBCALLS\0"
-HEADER = struct.Struct("=8s6I2Q2qd6Q3q4IQ1024s256s256s")
+HEADER = np.dtype(
+    [
+        ("magic", "S8"),
+        *((name, "u4") for name in ("layout", "kinds", "level", "message_level")),
+        *((name, "u8") for name in ("first_ticks", "last_ticks", "arrivals", "messages", "lost_messages")),
+        *((name, "i8") for name in ("first_ns", "last_ns")),
+        ("ticks_per_ns", "f8"),
+        *((name, "u8") for name in ("merged_kinds", "lost_requests", "lost_communicators")),
+        *((name, "i8") for name in ("first_offset_ns", "last_offset_ns", "offset_bound_ns")),
+        *((name, "u4") for name in ("rank", "ranks", "pid", "finalised", "threads", "unused")),
+        ("ended_ticks", "u8"),
+        *(("library", "S1024"), ("version", "S256"), ("host", "S256")),
+    ]
+)
 HEADER_BYTES = 4096
 KINDS = 4096
 BINS_PER_OCTAVE = 8
@@ -24,16 +36,17 @@ BINS = 40 * BINS_PER_OCTAVE
 FEATURES = ["bytes", "call", "started", "content", "ranks", "root"]
 KIND = np.dtype(
     [
-        ("name", "S32"),
-        ("bytes", "u8"),
-        *((name, "i4") for name in (*FEATURES[1:], "unused")),
         *(
             (name, "u8")
-            for name in ("calls", "ticks", "shortest", "longest", "completed", "pending", "waited", "between")
+            for name in ("calls", "ticks", "shortest", "longest", "between", "completed", "pending", "waited")
         ),
-        ("other_partners", "u8"),
         ("partners", [("distance", "i4"), ("unused", "i4"), ("calls", "u8")], 8),
         ("bins", "u4", BINS),
+        ("bytes", "u8"),
+        *((name, "i4") for name in (*FEATURES[1:], "unused")),
+        ("other_partners", "u8"),
+        ("name", "S32"),
+        ("padding", "V56"),
     ]
 )
 ARRIVAL = np.dtype([("communicator", "u8"), ("sequence", "u4"), ("kind", "u4"), ("begin", "u8"), ("end", "u8")])
@@ -79,20 +92,16 @@ def read_rank(path: Path) -> RankFile:
     content = path.read_bytes()
     if len(content) < HEADER_BYTES + KINDS * KIND.itemsize or content[:8] != MAGIC:
         raise RankbenchError(f"{path}: not a rank's record of calls")
-    (_, layout, kinds, rank, ranks, _, level, first, last, first_ns, last_ns, rate, arrivals, *rest) = HEADER.unpack(
-        content[: HEADER.size]
-    )
-    *dropped, messages, lost_messages, first_offset, last_offset, bound = rest[:8]
-    finalised, _, message_level, _, _, library, version, host = rest[8:]
-    if layout != LAYOUT:
-        raise RankbenchError(f"{path}: layout {layout} of a rank's record, expected {LAYOUT}")
-    if last_ns > first_ns:
-        rate = (last - first) / (last_ns - first_ns)
-    table = np.frombuffer(content, KIND, kinds, HEADER_BYTES)
+    fields = dict(zip(HEADER.names or (), np.frombuffer(content, HEADER, 1)[0].item(), strict=True))
+    if fields["layout"] != LAYOUT:
+        raise RankbenchError(f"{path}: layout {fields['layout']} of a rank's record, expected {LAYOUT}")
+    first, last, rate = fields["first_ticks"], fields["last_ticks"], fields["ticks_per_ns"]
+    if fields["last_ns"] > fields["first_ns"]:
+        rate = (last - first) / (fields["last_ns"] - fields["first_ns"])
     behind = HEADER_BYTES + KINDS * KIND.itemsize
-    events = np.frombuffer(content, ARRIVAL, arrivals, behind)
-    ends = np.frombuffer(content, MESSAGE, messages, behind + ARRIVALS * ARRIVAL.itemsize)
-    shift = (last_offset - first_offset) if finalised else 0
+    events = np.frombuffer(content, ARRIVAL, fields["arrivals"], behind)
+    ends = np.frombuffer(content, MESSAGE, fields["messages"], behind + ARRIVALS * ARRIVAL.itemsize)
+    shift = (fields["last_offset_ns"] - fields["first_offset_ns"]) if fields["finalised"] else 0
     span = max(1.0, (last - first) / rate)
 
     def convert(ticks: NDArray[np.uint64]) -> NDArray[np.float64]:
@@ -100,26 +109,26 @@ def read_rank(path: Path) -> RankFile:
         return np.where(ticks == 0, np.nan, since * (1 + shift / span))
 
     return RankFile(
-        rank=rank,
-        ranks=ranks,
+        rank=fields["rank"],
+        ranks=fields["ranks"],
         seconds=max(0, last - first) / rate / NS_PER_S,
         ticks_per_ns=rate,
-        finalised=bool(finalised),
-        host=read_text(host),
-        library=read_text(library),
-        version=read_text(version),
-        bound_ns=float(bound),
-        level=level,
-        dropped=(dropped[0], dropped[1], dropped[2]),
-        lost_messages=lost_messages,
-        message_level=message_level,
-        kinds=table,
+        finalised=bool(fields["finalised"]),
+        host=read_text(fields["host"]),
+        library=read_text(fields["library"]),
+        version=read_text(fields["version"]),
+        bound_ns=float(fields["offset_bound_ns"]),
+        level=fields["level"],
+        dropped=(fields["merged_kinds"], fields["lost_requests"], fields["lost_communicators"]),
+        lost_messages=fields["lost_messages"],
+        message_level=fields["message_level"],
+        kinds=np.frombuffer(content, KIND, fields["kinds"], HEADER_BYTES),
         arrivals=events,
         begin_ns=convert(events["begin"]),
         end_ns=convert(events["end"]),
         messages=ends,
         moments_ns=np.stack([convert(ends[name]) for name in ("posted", "begin", "end")]),
-        origin_ns=first_ns + first_offset,
+        origin_ns=fields["first_ns"] + fields["first_offset_ns"],
     )
 
 
