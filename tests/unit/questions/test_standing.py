@@ -15,7 +15,13 @@ def test_every_operation_has_the_same_weight() -> None:
     medians = {(name, key): [time] for key in (SMALL, LARGE, BARRIER) for name, time in (("a", 1.0), ("b", 2.0))}
     medians["b", BARRIER] = [0.5]
     standing = find_standing(CASES, ["a", "b"], medians)
-    assert standing == Standing({"a": 1.0, "b": 1.0}, steady=3, cases=3)
+    assert standing == Standing({"a": 1.0, "b": 1.0}, steady=3, cases=3, blocks=1)
+
+
+def test_one_block_shows_nothing_of_other_blocks() -> None:
+    standing = find_standing(CASES, ["a", "b"], {("a", SMALL): [1.0], ("b", SMALL): [2.0]})
+    assert standing is not None
+    assert render(standing.describe()) == WORDING
 
 
 def test_a_case_is_steady_where_one_candidate_is_lowest_in_every_block() -> None:

@@ -22,16 +22,19 @@ class Standing(NamedTuple):
     """Time relative to the lowest, by candidate in rising order; every operation has the same weight."""
     steady: int
     cases: int
+    blocks: int
+    """The most that a case has. One shows nothing of other blocks."""
 
     def describe(self) -> Text:
         """Return the standing in words: `so far a is lowest (b 1.95x); ...`."""
         best, *others = self.ratios
         rivals = list_parts(say("{name} {ratio:ratio}", name=name, ratio=self.ratios[name]) for name in others)
+        ahead = say("so far {best} is lowest ({rivals})", best=best, rivals=rivals)
+        if self.blocks < 2:
+            return ahead
         return say(
-            "so far {best} is lowest ({rivals}); one candidate was lowest in every block in {steady} of "
-            "{cases:count case}",
-            best=best,
-            rivals=rivals,
+            "{ahead}; one candidate was lowest in every block in {steady} of {cases:count case}",
+            ahead=ahead,
             steady=self.steady,
             cases=self.cases,
         )
@@ -54,14 +57,16 @@ def find_standing(cases: Sequence[Case], names: Sequence[str], medians: LaunchMe
         medians: of launches so far.
     """
     by_operation: defaultdict[str, list[dict[str, float]]] = defaultdict(list)
-    steady = 0
+    steady = most = 0
     names = choose_compared({name: sum(bool(medians.get((name, case.key))) for case in cases) for name in names})
     for case in cases:
         values = {name: medians.get((name, case.key), []) for name in names}
         if case.quantity != "memory" and len(names) > 1 and all(min(times, default=0) > 0 for times in values.values()):
             logs = {name: math.log(median(times)) for name, times in values.items()}
             by_operation[case.operation].append(logs)
-            steady += len({min(names, key=block.__getitem__) for block in list_blocks(values)}) == 1
+            blocks = list_blocks(values)
+            steady += len({min(names, key=block.__getitem__) for block in blocks}) == 1
+            most = max(most, len(blocks))
     if not by_operation:
         return None
     means = {
@@ -69,7 +74,7 @@ def find_standing(cases: Sequence[Case], names: Sequence[str], medians: LaunchMe
     }
     lowest = min(means.values())
     ratios = {name: math.exp(mean - lowest) for name, mean in sorted(means.items(), key=lambda item: item[1])}
-    return Standing(ratios, steady, sum(map(len, by_operation.values())))
+    return Standing(ratios, steady, sum(map(len, by_operation.values())), most)
 
 
 def list_blocks(values: Mapping[str, Sequence[float]]) -> list[dict[str, float]]:
