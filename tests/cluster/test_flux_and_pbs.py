@@ -174,8 +174,7 @@ def test_a_job_without_time_left_is_ended_and_says_so(site: Instance | Server, h
     assert submit(site, home, "limited", LONG.replace("10m", "1m")).exit_code == 0
     line = follow(site, home, "limited")[-2]
     assert line.startswith(("its job ended because of the time limit", "its job reached its time limit"))
-    # Files of shared memory may stay: a job has about a second between the signal and its end.
-    assert [entry for entry in find_leftovers(site) if SHM not in entry] == []
+    assert find_leftovers(site) == []
 
 
 @pytest.mark.thorough

@@ -9,7 +9,7 @@ open_launch=""
 members=()
 turns=()
 end_signals="TERM INT HUP ALRM USR1 USR2" # schedulers send these at the end of a job's time, or when its nodes are needed
-time_signals=${time_signals:-}
+time_signals=${time_signals:-ALRM} # they say that the time is over
 remote_start=${remote_start:-}
 ask_s=60 # after so long without a sign of life of a launch, the scheduler is asked for lost nodes
 exit_code=0
@@ -118,6 +118,7 @@ handle_signals() {
 # a row, whether the signal or the loss was noticed first. Variables of `run` are visible here. Launches that run together end their
 # own launchers; their results are examined once for all of them.
 interrupted() {
+    local reason
     # shellcheck disable=SC2086 # its words; some schedulers send several at once
     trap '' $end_signals
     # The signal may have come after the launcher's start and before its number was kept.
@@ -128,11 +129,11 @@ interrupted() {
         [ -z "$open_launch" ] || [ -e "$open_launch/ending" ] || write_ending "${code:-143}" false cut
         exit 143
     fi
-    say "ended by SIG$1; run this again to continue"
     case " $time_signals " in
-        *" $1 "*) echo "time" ;;
-        *) echo "signal SIG$1" ;;
-    esac >"$job/stopped"
+        *" $1 "*) reason="time" && say "the time of this job is over; submit it again to continue" ;;
+        *) reason="signal SIG$1" && say "ended by SIG$1; run this again to continue" ;;
+    esac
+    echo "$reason" >"$job/stopped"
     if [ "${#members[@]}" != 0 ]; then
         # Bash loses a signal that a process gets while it begins; one that ends its launch ignores further ones.
         while kill -TERM "${members[@]}" 2>/dev/null; do sleep 0.2; done
@@ -253,10 +254,14 @@ await_end() {
     done
 }
 
+leave_s=${leave_s:-20} # what is left of the job's time when its script ends: to end ranks, and to remove their files on each node
+
 # watch_growth PID FOLDER FILE: ends a launch whose file does not change for too long. Launches that wait for a turn touch it.
+# Schedulers leave a job less than a few seconds at the end of its time, so that the script ends before.
 watch_growth() {
     local state last="" silent_s=0
     while sleep 1 && kill -0 "$1" 2>/dev/null; do
+        [ "$time_s" = 0 ] || [ $((time_s - SECONDS)) -gt "$leave_s" ] || kill -ALRM $$
         state=$(stat -c '%s %y' "$3" "$2"/output.rest.* 2>/dev/null)
         silent_s=$((silent_s + 1))
         [ "$state" = "$last" ] || silent_s=0

@@ -161,7 +161,7 @@ def render_head(script: Script, scheduler: Scheduler) -> list[str]:
         f"nodes_wanted={script.job.nodes}",
         f"mpi_variables={shlex.quote('|'.join(script.mpi_variables))}  # variables that are stored with each launch",
         f"job_id={scheduler.job_id}",
-        *([f"time_signals='{' '.join(signals)}'  # they say that the time is over"] if signals else []),
+        *([f"time_signals='{' '.join(signals)}'"] if signals else []),
         f"remote_shell={shlex.quote(script.remote_shell or 'ssh')}",
         f"clean_node={shlex.quote(CLEAN_NODE)}  # what a node runs where ranks were ended",
         *(f"export {name}={shlex.quote(value)}" for name, value in scheduler.environment.items()),

@@ -22,7 +22,7 @@ rest_large=0.03  # share that one launch may use in one block
 nodes_wanted=4
 mpi_variables='OMPI_|I_MPI_'  # variables that are stored with each launch
 job_id=${FLUX_JOB_ID:-$(flux getattr jobid 2>/dev/null)}
-time_signals='USR1 ALRM'  # they say that the time is over
+time_signals='USR1 ALRM'
 remote_shell=ssh
 clean_node='for wait in 1 1 1 2 0; do mapped=; for path in /dev/shm/mpich_shm_* /dev/shm/sm_segment.* /dev/shm/vader_segment.* /dev/shm/psm*_shm* /dev/shm/Intel_MPI_*; do [ -O "$path" ] || continue; if grep -qsF " $path" /proc/[0-9]*/maps; then mapped=1; else rm -f "$path"; fi; done; [ -n "$mapped" ] || break; sleep $wait; done'  # what a node runs where ranks were ended
 export I_MPI_HYDRA_BOOTSTRAP=ssh

@@ -132,6 +132,16 @@ def test_flux_warns_of_the_end_of_the_time_and_then_ends_it(tmp_path: Path, each
     assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (FAILED)")
 
 
+@pytest.mark.parametrize("kind", ["pbs", *map(mark_thorough, ("slurm", "flux"))])
+def test_a_script_ends_before_the_time_of_its_job_is_over(tmp_path: Path, kind: str) -> None:
+    """What a scheduler leaves a job at the end of its time is too short to end ranks on all nodes."""
+    here = sites.make_site(tmp_path, kind, f'{LIMITED}setup = ["SECONDS=3565 leave_s=33"]\n', hangs_from=1)
+    assert here.submit().exit_code == 0
+    assert here.wait_for_end().splitlines()[-2].startswith("its job ended because of the time limit (")
+    assert "the time of this job is over; submit it again" in read_log(here)
+    assert list_processes(here) == []
+
+
 @pytest.mark.parametrize(
     ("message", "sentence"),
     [("=>> PBS: job killed: walltime 76 exceeded limit 60", "its job reached its time limit (no longer known to PBS)"),
