@@ -32,6 +32,9 @@ RESERVE = 1.5
 ROUNDS_OF_LAUNCH = 3
 """Rounds in which each suspect is measured in a launch."""
 
+WAITING = 1.2
+"""Times as long as the node that waits least for its CPU: a node that waits so long is slow with others by it."""
+
 OPPOSITE = {"sending": "receiving", "receiving": "sending", "latency": "latency"}
 """The trait of the node that another one meets."""
 
@@ -134,11 +137,12 @@ def sweep(fleet: Fleet, measure: Measure, generator: np.random.Generator, limits
         again += [measured._replace(launch=launch) for measured in measure(planned_again)]
     findings = list(list_findings(fleet, doubts, Arranged.of(fleet, again), limits))
     both = Arranged.of(fleet, [*first, *again])
+    nodes = list(_describe_nodes(fleet, both))
     pairs = sum(round_.kind == "pairs" for round_ in planned) // REPEATS
     return Outcome(
-        findings=drop_explained(findings),
+        findings=drop_explained(drop_waiting(findings, find_waits(nodes))),
         doubts=doubts,
-        nodes=list(_describe_nodes(fleet, both)),
+        nodes=nodes,
         links=list(describe_links(fleet, both)),
         launches=1 + launches,
         rounds=pairs,
@@ -292,6 +296,25 @@ def drop_explained(findings: Sequence[Finding]) -> list[Finding]:
     slow = {(finding.nodes[0], finding.trait) for finding in findings if finding.of == "node"}
     unexplained = [finding for finding in findings if finding.of == "node" or not list_causes(finding) & slow]
     return sorted(unexplained, key=lambda finding: -finding.ratio)
+
+
+def find_waits(nodes: Sequence[NodeSpeed]) -> dict[str, float]:
+    """Return how many times as long as the node that waits least each node waits for its CPU."""
+    stretch = {node.host: node.values["cpu"] for node in nodes if "cpu" in node.values}
+    return {host: value / min(stretch.values()) for host, value in stretch.items()}
+
+
+def drop_waiting(findings: Sequence[Finding], waits: Mapping[str, float]) -> list[Finding]:
+    """Return findings without what nodes do slowly with others that wait longer for their CPUs than the others.
+
+    How slowly is no measure: a message of microseconds that meets a wait takes milliseconds.
+    """
+    between = {trait.name for trait in TRAITS if trait.kind != "nodes" and trait.name != "cpu"}
+    return [
+        finding
+        for finding in findings
+        if finding.trait not in between or max(waits.get(node, 1.0) for node in finding.nodes) < WAITING
+    ]
 
 
 def list_causes(finding: Finding) -> set[tuple[str, str]]:

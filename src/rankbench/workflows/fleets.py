@@ -95,7 +95,8 @@ def place_ranks(request: FleetRequest, hosts: Sequence[str], shell: str) -> Plac
     overrides = {
         "hosts": list(hosts),
         "remote_shell": shell,
-        "binding": request.binding,
+        # Emulated nodes have the same cores: bound ranks would share some of them, and not all alike.
+        "binding": request.binding or ("none" if request.one_machine else ""),
         "one_machine": request.one_machine,
     }
     values = {

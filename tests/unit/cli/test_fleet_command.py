@@ -81,6 +81,16 @@ def test_a_slow_node_is_shown_with_the_command_that_drains_it(run: Command, monk
     assert find_lines(text, "NodeName=n3") == WORDING
 
 
+@pytest.mark.parametrize(("waits", "nodes"), [([1.0, 3.0, 2.9, 3.0], 4), ([2.0, 1.9], 2), ([1.0] + [1.5] * 8, 9)])
+def test_nodes_that_wait_for_cpus_are_named(run: Command, waits: list[float], nodes: int) -> None:
+    sweep = make_sweep(nodes=nodes)
+    for node, wait in zip(sweep.nodes, waits, strict=True):
+        node.values["cpu"] = wait
+    code, text = run(sweep)
+    assert code == 0
+    assert find_lines(text, "waiting for CPUs") == WORDING
+
+
 @pytest.mark.parametrize(
     "finding",
     [

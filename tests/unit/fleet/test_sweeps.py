@@ -140,6 +140,25 @@ def test_a_node_that_waits_for_its_cpu_is_reported_where_no_median_shows_it() ->
     assert finding.low <= 1.3 <= finding.high * 1.02
 
 
+@pytest.mark.parametrize("waiting", [{1: 3.0, 2: 3.0, 3: 3.0}, {2: 1.7}], ids=["most", "one"])
+def test_waiting_for_a_cpu_is_not_reported_as_a_slow_link(waiting: dict[int, float]) -> None:
+    """As on four emulated nodes of which three shared a core: their messages took 6 ms, and others 7 µs."""
+    for seed in range(12):
+        world = World(4, 1, seed)
+        world.stretch = waiting
+        world.sends = lambda a, b: waiting.get(a, 1.0) ** 0.5 * waiting.get(b, 1.0) ** 0.5
+        world.answers = lambda a, b: 800.0 if {a, b} <= {*waiting} else 1.0
+        assert list_found(world.sweep()) <= {("node", ("n2",), "cpu")}
+
+
+def test_a_slow_link_of_nodes_that_wait_alike_is_reported() -> None:
+    world = World(8, 1, 1)
+    world.stretch = dict.fromkeys(range(8), 2.0)
+    world.sends = lambda sender, receiver: 1.3 if {sender, receiver} == {2, 5} else 1.0
+    outcome = sweep.sweep(world.fleet, world.measure, world.generator, Limits(), rounds=7)
+    assert list_found(outcome) == {("link", ("n2", "n5"), "sending"), ("link", ("n5", "n2"), "sending")}
+
+
 def test_a_link_that_is_slow_in_one_direction_is_reported_in_that_one() -> None:
     world = World(8, 1, 1)
     world.sends = lambda sender, receiver: 1.5 if (sender, receiver) == (2, 5) else 1.0

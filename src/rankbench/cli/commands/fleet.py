@@ -25,7 +25,9 @@ from rankbench.cli.shared_options import (
 )
 from rankbench.fleet import since
 from rankbench.fleet.since import Change
+from rankbench.fleet.sweep import WAITING
 from rankbench.fleet.sweep_records import TRAIT, TRAITS, Finding, NodeSpeed, Sweep
+from rankbench.language import join_words
 from rankbench.model import RankbenchError
 from rankbench.plan import notation
 from rankbench.quantities import format_duration, format_ratio, format_time, spell_count
@@ -158,6 +160,8 @@ def show(result: Sweep) -> None:
         spread_lines(describe_finding(finding))
     if result.findings:
         console.print(f"\nOf sweeps of equal nodes, at most {result.alarm:.0%} find anything.")
+    if waiting := describe_waiting(result):
+        spread_lines(waiting)
     if result.left_out:
         console.print(f"{result.left_out} more looked a little slower at first and were not measured again.")
     if lines := list(list_drains(result)):
@@ -186,6 +190,23 @@ def describe_nothing(result: Sweep) -> str:
     few = len(result.nodes) < 4
     alone = " Links are compared from four nodes on." if few else ""
     return f"Nothing is slower than the others by {result.threshold:.0%} or more.{alone}"
+
+
+def describe_waiting(result: Sweep) -> str:
+    """Return which nodes wait for their CPUs and were not reported for it, since most nodes do; empty: none."""
+    reported = {finding.nodes[0] for finding in result.findings if finding.trait == "cpu"}
+    waits = {node.host: node.values["cpu"] for node in result.nodes if node.values.get("cpu", 0) >= WAITING}
+    hosts = [host for host in waits if host not in reported]
+    if not hosts:
+        return ""
+    more = [f"{len(hosts) - MOST_NAMES} more"] if len(hosts) > MOST_NAMES else []
+    who = "all nodes" if len(hosts) == len(result.nodes) else join_words([*hosts[:MOST_NAMES], *more], "and")
+    low, high = (f"{edge([waits[host] for host in hosts]):.1f}" for edge in (min, max))
+    times = high if low == high else f"{low} to {high}"
+    return (
+        f"waiting for CPUs: {who}; a round takes {times} times as long as with CPUs of their own. What nodes that wait "
+        "longer than others do with others is not judged."
+    )
 
 
 def describe_finding(finding: Finding) -> str:
