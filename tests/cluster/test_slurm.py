@@ -12,7 +12,7 @@ import pytest
 from fakes import mark_thorough
 
 from rankbench import lab, store
-from rankbench.lab import CommandResult, Cores, Lab, LabRequest
+from rankbench.lab import CommandResult, Cores, Lab, LabRequest, slurm
 from rankbench.store import Store
 
 pytestmark = pytest.mark.needs("namespaces", "ip", "slurmctld", "munged")
@@ -65,7 +65,25 @@ def list_hosts(results: Store) -> set[tuple[str, str, tuple[str, ...]]]:
 
 @pytest.mark.parametrize("launcher", [mark_thorough("mpiexec"), "srun"])
 def test_a_submitted_campaign_runs_to_its_end(nodes: Lab, home: Path, launcher: str) -> None:
-    """Each library by its own launcher and by Slurm's, on one node and on two, whose network must be used."""
+    check_campaign(nodes, home, launcher)
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(("plugin", "cores"), [("task/affinity", Cores(1, 2)), ("task/none", Cores(2, 4))])
+def test_a_campaign_runs_at_sites_of_another_kind(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, plugin: str, cores: Cores
+) -> None:
+    """Slurm binds each step, or the nodes have other cores than the host that submits."""
+    configuration = slurm.configuration
+    monkeypatch.setattr(slurm, "configuration", lambda *of: configuration(*of).replace("task/none", plugin))
+    with lab.up(LabRequest(nodes=2, slurm=cores, shared=(home,)), tmp_path / "lab", limit_s=600) as nodes:
+        assert plugin in nodes.run(["scontrol", "show", "config"]).printed
+        for launcher in ("mpiexec", "srun"):
+            check_campaign(nodes, home, launcher)
+
+
+def check_campaign(nodes: Lab, home: Path, launcher: str) -> None:
+    """Check each library by its own launcher or by Slurm's, on one node and on two, whose network must be used."""
     sent = nodes.bytes_sent("n2")
     process = submit(nodes, home, launcher, PLAN, "--launcher", launcher, "--wait")
     assert process.exit_code == 0, process.printed
