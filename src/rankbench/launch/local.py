@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from rankbench import files
-from rankbench.launch import supervisor
+from rankbench.launch import resources, supervisor
 from rankbench.model import Outcome, RankbenchError, Step
 
 START = "import os, sys; sys.path.append(os.path.dirname(sys.argv[1])); import supervisor; supervisor.main()"
@@ -133,6 +133,7 @@ def encode_step(step: Step) -> bytes:
         "watch": str(step.watch),
         "heartbeat": (str(step.heartbeat[0]), step.heartbeat[1]) if step.heartbeat else None,
         "limit_s": step.limit_s,
+        "shared": list(resources.SEGMENTS),
     }
     return marshal.dumps(message)
 

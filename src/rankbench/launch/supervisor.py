@@ -92,6 +92,8 @@ def supervise() -> None:
     outlived = name_orphan(child.pid, step["arguments"]) if hung and is_complete(step["watch"]) else ""
     waiting = find_waiting(child.pid, step["arguments"]) if hung else 0.0
     end_all(descendants, shared, child)
+    if hung or child.poll():
+        shared.add_new(step["shared"])
     shared.remove()
     remove_sessions(child.pid, step["environment"].get("TMPDIR") or os.environ.get("TMPDIR") or "/tmp")  # noqa: S108 - as Open MPI does
     child.poll()
@@ -342,6 +344,16 @@ class SharedFiles:
     def read(self, pids: list[int]) -> None:
         """Read what processes map."""
         self._mapped |= {entry for pid in pids for entry in list_mapped(pid)} - self._old
+
+    def add_new(self, patterns: list[str]) -> None:
+        """Add new files with names of MPI libraries: processes that die soon are not seen to map theirs."""
+        import fnmatch  # Rarely needed, and it takes long to load.
+
+        self._mapped |= {
+            entry
+            for entry in list_shared() - self._old
+            if any(fnmatch.fnmatch(os.path.basename(entry[0]), pattern) for pattern in patterns)
+        }
 
     def remove(self) -> None:
         """Remove the files that no process maps any more."""

@@ -15,7 +15,7 @@ import pytest
 from wording import WORDING, refuses
 
 from rankbench import launch
-from rankbench.launch import supervisor
+from rankbench.launch import resources, supervisor
 from rankbench.model import CommandLine, Outcome, RankbenchError, Step
 
 
@@ -134,6 +134,7 @@ def test_the_supervisor_works_without_pidfd(tmp_path: Path) -> None:
         "output": str(tmp_path / "output"),
         "watch": str(tmp_path / "watch"),
         "limit_s": 30,
+        "shared": [],
     }
     with subprocess.Popen([sys.executable, "-c", program], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin
@@ -367,6 +368,21 @@ def test_shared_memory_of_a_step_that_dies_is_removed(first: str, lives_s: float
     for path in (older, other):
         path.unlink()
     assert outcome.exit_code == -signal.SIGSEGV
+    assert exist == [False, True, True]
+
+
+def test_shared_memory_of_a_step_that_dies_at_once_is_removed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing can see it map its files: their names, and that they are new, have to do."""
+    older, created, other = (
+        Path(f"/dev/shm/rankbench-test-{os.getpid()}-{name}") for name in ("rank-0", "rank-1", "data")
+    )
+    monkeypatch.setattr(resources, "SEGMENTS", (f"rankbench-test-{os.getpid()}-rank-*",))
+    older.write_bytes(b"there before")
+    outcome = launch.run(make_step(tmp_path, f"echo new >{other}; echo new >{created}; exit 3"))
+    exist = [path.exists() for path in (created, older, other)]
+    for path in (older, other):
+        path.unlink()
+    assert outcome.exit_code == 3
     assert exist == [False, True, True]
 
 
