@@ -113,7 +113,7 @@ static void write_run(bool finalised) {
     char path[PATH_BYTES + 64], part[PATH_BYTES + 96];
     if (!folder || !run.initialised || run.written)
         return;
-    run.written = true;
+    run.written = run.ended_ns != 0;
     if (snprintf(path, sizeof path, "%s/rank-%d-%ld.json", folder, run.rank, (long)getpid()) >= PATH_BYTES)
         return;
     snprintf(part, sizeof part, "%s.part", path);
@@ -179,6 +179,7 @@ static void note_initialised(int code) {
     char path[PATH_BYTES + 64];
     if (begin_calls && folder && snprintf(path, sizeof path, "%s/rank-%d-%ld.calls", folder, run.rank, run.process) < PATH_BYTES)
         begin_calls(path, &(struct started){run.rank, run.ranks, find_threads(), run.library, run.version});
+    write_run(false); /* What is known of a rank that ends by `_exit`. */
     run.began_ns = read_now();
 }
 

@@ -23,6 +23,8 @@ int main(int count, char **words) {
         fflush(stdout);
         exit(3);
     }
+    if (strcmp(what, "leaves") == 0)
+        _exit(0);
     if (strcmp(what, "writes") == 0 && rank == 0) {
         FILE *file = fopen("state", "r");
         if (file) {

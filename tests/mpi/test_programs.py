@@ -77,6 +77,15 @@ def test_a_crash_is_a_row_with_the_last_line_that_was_printed(home: Path, tmp_pa
     assert all("input.dat: cannot be read" in str(row["reason"]) for row in rows), rows
 
 
+def test_a_program_that_does_not_finalise_has_no_time(home: Path, tmp_path: Path) -> None:
+    """Nor is it said that it has no MPI. Launchers may call it a crash."""
+    stored, _ = run_plan(tmp_path, home, "leaves", blocks=1, code=1)
+    rows = {str(row["candidate"]).partition("-")[0]: row for row in list_rows(stored)}
+    assert {row["status"] for row in rows.values()} <= {"failed", "crashed"}
+    assert rows["mpich"]["status"] == "failed"
+    assert str(rows["mpich"]["reason"]).startswith("2 of 2 ranks ended without MPI_Finalize")
+
+
 @pytest.mark.thorough
 def test_another_check_value_is_wrong_data(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     more = "check = 'residual: (\\S+)'\ntolerance = \"0.1%\""

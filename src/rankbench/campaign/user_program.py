@@ -58,7 +58,9 @@ MOST_BYTES = 1 << 30
 LONGEST_NAME = 40
 LONGEST_LINE = 1 << 16
 LINE_SHOWN = 160
-LAUNCHER = re.compile(r"={5}|-{5}|(mpiexec|mpirun|prterun|srun|\[mpiexec|\[proxy|BAD TERMINATION)\b|Abort\(")
+LAUNCHER = re.compile(
+    r"={5}|-{5}|(mpiexec|mpirun|prterun|srun|\[mpiexec|\[proxy|BAD TERMINATION)\b|Abort\(|\[[^]]*\] PMIX ERROR"
+)
 """How lines of launchers about the end of a rank begin."""
 UNIT = re.compile(r"\s*([A-Za-zµ]+(?:/[A-Za-z]+)?)")
 FROM_INIT = "the time from MPI_Init to MPI_Finalize"
@@ -341,6 +343,13 @@ def read_result(spec: ProgramSpec, case: Case, records: Sequence[RankRecord], ou
     """Return the row of a run."""
     seconds = max(rank.seconds for rank in records)
     printed = {INIT_TO_FINALIZE: seconds}
+    early = sum(not rank.finalised for rank in records)
+    if early and not spec.value:
+        return fail(
+            case,
+            f"{early} of {len(records)} ranks ended without MPI_Finalize, up to which a run is timed; finalise MPI, or "
+            "write value for a time that the program prints",
+        )
     if not spec.value:
         return make_row(case, [seconds * TIMES_NS["s"]], printed)
     values, decimals = [], math.inf
