@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
+enum { AHEAD_KINDS = 64, PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
 
 struct header *header;
 bool recording, threaded;
@@ -54,6 +54,9 @@ void begin_calls(const char *path, const struct started *started) {
     snprintf(header->version, sizeof header->version, "%s", started->version);
     gethostname(header->host, sizeof header->host - 1);
     resolve_library();
+    prepare_pages(header, HEADER_BYTES + AHEAD_KINDS * sizeof *kinds); /* no part of the program's time */
+    prepare_pages(arrivals, AHEAD * sizeof *arrivals);
+    prepare_first_messages();
     compare_clocks(header, false);
     header->last_ticks = header->first_ticks;
     identify(library.world, find_communicator(library.world));
@@ -121,7 +124,9 @@ static unsigned find_bin(uint64_t ticks) {
 static void count_partner(struct kind *kind, const struct call *call) {
     const struct group *const group = call->group;
     int distance = call->peer;
-    if (distance >= 0 && group && !group->inter)
+    if (distance < 0)
+        distance = distance == MPI_PROC_NULL ? NOBODY : ANYBODY;
+    else if (group && !group->inter)
         distance += distance < group->rank ? group->ranks - group->rank : -group->rank;
     for (int i = 0; i < PARTNERS; i++) {
         struct partner *const partner = &kind->partners[i];

@@ -20,6 +20,11 @@ void place_messages(void *place) {
     messages = place;
 }
 
+void prepare_first_messages(void) {
+    prepare_pages(messages, AHEAD * sizeof *messages);
+    prepare_pages(channels, sizeof channels);
+}
+
 struct channel_end find_channel(MPI_Comm communicator, struct group *group, int peer, int tag, bool sent) {
     if (!group || peer == MPI_PROC_NULL)
         return (struct channel_end){0};

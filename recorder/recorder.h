@@ -28,6 +28,8 @@ enum {
     NAME_BYTES = 32,
     MEMORIES = 4,
     NO_ROOT = -1,
+    NOBODY = -1, /* the distance to MPI_PROC_NULL and to MPI_ANY_SOURCE, whose numbers differ between libraries */
+    ANYBODY = -2,
     NO_PEER = INT32_MIN
 };
 #define ANY_SIZE UINT64_MAX
@@ -240,6 +242,7 @@ static inline bool receives_any(int source, int tag) {
 }
 
 void place_messages(void *place);
+void prepare_first_messages(void);
 struct channel_end find_channel(MPI_Comm communicator, struct group *group, int peer, int tag, bool sent);
 bool is_countable(const struct channel_end *end);
 void post_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete,

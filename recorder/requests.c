@@ -11,7 +11,8 @@ enum { Wait = 900, Waitall, Waitany, Waitsome, Test, Testall, Testany, Testsome,
 struct request {
     uintptr_t handle;
     struct kind *kind;
-    uint64_t begin; /* sum over active calls */
+    uint64_t begin;  /* sum over active calls */
+    uint64_t tested; /* time of calls that completed nothing: as if they were a part of the one that will */
     uint32_t active;
     bool persistent;
     struct channel_end end;
@@ -85,7 +86,8 @@ static struct kind *complete(uintptr_t handle, const struct call *call, const MP
     const uint64_t begin = found->begin / found->active;
     kind->completed++;
     kind->pending += call->end - begin;
-    finish_message(&found->posted, call->begin, call->end, status);
+    finish_message(&found->posted, call->begin - found->tested, call->end, status);
+    found->tested = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
         *found = (struct request){0};
@@ -109,6 +111,7 @@ static void complete_calls(struct completion *one, struct kind *kind, const int 
             struct request *const found = find_request(handles[i]);
             if (found && found->active) {
                 found->kind->waited += ticks;
+                found->tested += ticks;
                 kind->waited += ticks;
                 return;
             }

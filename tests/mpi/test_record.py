@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +16,10 @@ from mpi.conftest import WHEELS, run_rankbench
 from rankbench import build, libraries, profiles
 from rankbench.campaign.recording import record_command
 from rankbench.model import Library, RankbenchError
-from rankbench.model.program_records import Kind, RunRecord
+from rankbench.model.program_records import Kind, RunRecord, decode
 
 PROGRAMS = Path(__file__).parents[1] / "fakes" / "recorded"
+RANKBENCH = Path(sys.executable).with_name("rankbench")
 SYSTEM = ("mpich", "openmpi")
 ROUNDS, LATE_S = 10, 0.02
 SECONDS = "120"
@@ -42,7 +45,8 @@ def run(
     """Record a program."""
     for name, value in library.environment.items():
         monkeypatch.setenv(name, value)
-    return record_command(make_command(library, ranks, *program), library, home, folder / "record.json")
+    got = record_command(make_command(library, ranks, *program), library, home, folder / "record.json")
+    return got.run, got.code
 
 
 def find(run: RunRecord, call: str, **features: object) -> Kind:
@@ -175,6 +179,38 @@ def test_a_program_that_ends_early_leaves_its_calls(
     assert max(find(got, "MPI_Barrier").calls) == 30
     if how in {"abort", "kill", "segv"}:
         assert code
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, mark_thorough(signal.SIGINT)])
+def test_a_command_that_is_stopped_leaves_its_calls(
+    number: signal.Signals, library: Library, home: Path, tmp_path: Path
+) -> None:
+    """A signal that only rankbench gets: its command would go on for good."""
+    program, output = compile_program(library, "ends", tmp_path), tmp_path / "record.json"
+    words = [str(RANKBENCH), "record", "--output", str(output), "--", *make_command(library, 2, str(program), "hang")]
+    environment = {**os.environ, **library.environment, "RANKBENCH_HOME": str(home)}
+    with subprocess.Popen(words, env=environment, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "hangs\n"
+        process.send_signal(number)
+        printed = process.stdout.read()
+        assert process.wait() == 128 + number
+    assert "2 of 2 ranks ended without MPI_Finalize" in printed
+    assert sorted(find(decode(output.read_bytes(), ""), "MPI_Barrier").calls) == [30, 30]
+
+
+def test_waiting_in_tests_and_calls_that_create_are_counted(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A loop of MPI_Test waits as MPI_Wait does. Windows, grids and files take time, too."""
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "tests", tmp_path)))
+    received = find(got, "MPI_Irecv")
+    assert received.waiting_s[0] > 0.8 * received.waited_s[0] > 0.2 * ROUNDS * LATE_S
+    probes = find(got, "MPI_Probe")
+    assert [(entry.distance, entry.calls) for entry in probes.partners] == [(-2, ROUNDS)]
+    for call in ("MPI_Win_allocate", "MPI_Cart_create", "MPI_Comm_split_type", "MPI_File_open", "MPI_File_close"):
+        assert find(got, call).calls == [3, 3]
+    assert find(got, "MPI_File_write_at_all", bytes=64).calls == [3, 3]
 
 
 def test_calls_of_threads_are_counted_each(

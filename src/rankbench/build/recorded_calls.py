@@ -68,12 +68,42 @@ Win_flush_all | win |
 Win_flush_local | target win |
 Win_flush_local_all | win |
 Win_sync | win |
+Win_create | out address unit info comm made_win |
+Win_allocate | address unit info comm out made_win |
+Win_allocate_shared | address unit info comm out made_win |
+Win_create_dynamic | info comm made_win |
 Win_free | ended_win |
 Comm_dup | comm made_comm |
+Comm_dup_with_info | comm info made_comm |
 Comm_split | comm color key made_comm |
+Comm_split_type | comm color key info made_comm |
 Comm_create | comm members made_comm |
+Comm_create_group | comm members key made_comm |
+Cart_create | comm dimensions integers integers reorder made_comm |
+Cart_sub | comm integers made_comm |
+Graph_create | comm nodes integers integers reorder made_comm |
+Dist_graph_create | comm nodes integers integers integers integers info reorder made_comm |
+Dist_graph_create_adjacent | comm indegree integers integers outdegree integers integers info reorder made_comm |
+Intercomm_merge | comm high made_comm |
 Comm_free | ended_comm |
 Comm_disconnect | ended_comm |
+File_open | comm path mode info made_file |
+File_close | made_file |
+File_set_view | file offset type type path info |
+File_set_size | file offset |
+File_sync | file |
+File_read | file out count type status | count*type
+File_read_all | file out count type status | count*type
+File_read_at | file offset out count type status | count*type
+File_read_at_all | file offset out count type status | count*type
+File_read_shared | file out count type status | count*type
+File_read_ordered | file out count type status | count*type
+File_write | file buf count type status | count*type
+File_write_all | file buf count type status | count*type
+File_write_at | file offset buf count type status | count*type
+File_write_at_all | file offset buf count type status | count*type
+File_write_shared | file buf count type status | count*type
+File_write_ordered | file buf count type status | count*type
 Type_free | ended_type |
 """  # noqa: E501
 
@@ -95,6 +125,12 @@ TYPES = {
     "status": "MPI_Status *",
     "request": "MPI_Request *",
     "flag": "int *",
+    "made_win": "MPI_Win *",
+    "integers": "const int *",
+    "file": "MPI_File ",
+    "made_file": "MPI_File *",
+    "offset": "MPI_Offset ",
+    "path": "const char *",
 }
 """C types of parameters; counts, types and others follow from their names."""
 PARTNERS = ("dest", "target", "source")
@@ -173,7 +209,7 @@ def render_wrappers(declared: Collection[str], *, every_fortran: bool) -> str:
         if f"MPI_{wrapper.name}" not in declared:
             continue
         parts.append(render_c(wrapper))
-        if wrapper.large:
+        if wrapper.large or "path" in wrapper.parameters:  # Fortran passes the length of a text as a further argument.
             continue
         if every_fortran:
             parts.append(render_fortran(wrapper, "_"))

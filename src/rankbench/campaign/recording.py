@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import shlex
 import shutil
@@ -10,6 +11,7 @@ import subprocess
 import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 from rankbench import files, libraries, processes, staging
 from rankbench.build import recorder
@@ -36,10 +38,20 @@ RECORDED = 3
 LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
 
 
-def record_command(
-    command: Sequence[str], library: Library, home: Path, output: Path, program: str = ""
-) -> tuple[RunRecord, int]:
-    """Run a command, write the record of its calls, and return it with the exit code of the command.
+class Recording(NamedTuple):
+    """The record of a command."""
+
+    run: RunRecord
+    code: int
+    """The command's exit code."""
+    stopped: BaseException | None
+    """Ctrl-C or a signal that came while it ran, to be raised when the record was shown."""
+
+
+def record_command(command: Sequence[str], library: Library, home: Path, output: Path, program: str = "") -> Recording:
+    """Run a command, write the record of its calls, and return it with how the command ended.
+
+    A command that is stopped from outside leaves what was recorded up to then, as one that ends early does.
 
     Args:
         command: a launcher and its words, or a program alone.
@@ -56,34 +68,46 @@ def record_command(
     preloaded = recorder.build_recorder(library, home, calls=True)
     if not output.parent.is_dir():
         raise RankbenchError(f"{output}: no such folder: {output.parent}")
+    if not os.access(output.parent, os.W_OK | os.X_OK):
+        raise RankbenchError(f"{output.parent}: cannot be written; name another file by --output")
     with staging.make_temporary_folder(output.parent.absolute()) as folder:
         text = TEXT.format(folder=shlex.quote(str(folder)), recorder=shlex.quote(str(preloaded)))
         files.write(folder / SCRIPT, text.encode())
         words = preloading.insert_words(command, ["/bin/sh", str(folder / SCRIPT)], program)
-        code = run_command(words)
+        code, stopped = run_command(words)
         try:
             run = join_ranks(folder, list(command), library.name)
         except RankbenchError as error:
-            ended = f" (it ended with exit code {code})" if code else ""
-            raise RankbenchError(f"{shlex.join(command)}: {error}{ended}") from None
+            if stopped:
+                raise stopped from None
+            if code and not any(folder.glob("rank-*")):
+                raise RankbenchError(
+                    f"{shlex.join(command)}: exit code {code} before a rank called MPI_Init; what it printed says why"
+                ) from None
+            raise RankbenchError(f"{shlex.join(command)}: {error}") from None
     with files.make_staging_folder(output) as staged:
         files.write(staged / RECORD_FILE, encode(run))
         files.put(staged / RECORD_FILE, output)
-    return run, code
+    return Recording(run, code, stopped)
 
 
-def run_command(words: Sequence[str]) -> int:
-    """Return the exit code of a command; what ranks that died left in /dev/shm is removed."""
+def run_command(words: Sequence[str]) -> tuple[int, BaseException | None]:
+    """Return the exit code of a command, and what ended it from outside: Ctrl-C or a signal, of which the command may
+    know nothing. Then all of its processes are ended. What ranks that died left in /dev/shm is removed.
+    """
     shared, began_s = supervisor.SharedFiles(), time.monotonic()
-    try:
-        with subprocess.Popen(words) as process:
+    with subprocess.Popen(words) as process:
+        try:
             while True:
                 is_young = time.monotonic() - began_s < supervisor.START_S
                 with contextlib.suppress(subprocess.TimeoutExpired):
-                    return process.wait(supervisor.START_POLL_S if is_young else supervisor.POLL_S)
+                    return process.wait(supervisor.START_POLL_S if is_young else supervisor.POLL_S), None
                 shared.look(supervisor.descendants)
-    finally:
-        shared.remove()
+        except BaseException as stopped:  # raised again behind the record
+            supervisor.end_all(supervisor.descendants, shared, process)
+            return process.wait(), stopped
+        finally:
+            shared.remove()
 
 
 def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:

@@ -23,7 +23,7 @@ class Partner(Record, frozen=True):
     """How often ranks called with a partner, by its distance."""
 
     distance: int
-    """Upwards from the own rank, around the end; negative: MPI_ANY_SOURCE, MPI_PROC_NULL."""
+    """Upwards from the own rank, around the end; -1: MPI_PROC_NULL, -2: MPI_ANY_SOURCE."""
     calls: int
 
 

@@ -41,6 +41,8 @@ EPOCHS = ("win_fence", "win_complete", "win_wait", "win_unlock", "win_flush", "w
 ONE_SIDED = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "compare_and_swap"}
 CREATING = ("comm_", "win_")
 REDUCING = re.compile("reduce|scan|accumulate|fetch_and_op")
+NOBODY = -1
+"""The distance to MPI_PROC_NULL."""
 TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
 UNIT = 8
@@ -168,15 +170,18 @@ def is_prepared(kind: Kind) -> bool:
 
 def is_to_nobody(kind: Kind) -> bool:
     """Return whether all calls are to or from MPI_PROC_NULL, whose recorded size is nought."""
-    nowhere = sum(partner.calls for partner in kind.partners if partner.distance < 0)
-    return kind.bytes == 0 and nowhere == sum(kind.calls) > 0
+    return kind.bytes == 0 and count_to_nobody(kind) == sum(kind.calls) > 0
+
+
+def count_to_nobody(kind: Kind) -> int:
+    """Return the number of calls to or from MPI_PROC_NULL."""
+    return sum(partner.calls for partner in kind.partners if partner.distance == NOBODY)
 
 
 def make_group(kind: Kind, operation: str, name: str) -> Group:
     """Return the group that a kind of call begins, without its time."""
     ranks = len(kind.calls)
-    nowhere = sum(partner.calls for partner in kind.partners if partner.distance < 0)
-    calls = 0.0 if is_prepared(kind) else float(sum(kind.calls) - nowhere)
+    calls = 0.0 if is_prepared(kind) else float(sum(kind.calls) - count_to_nobody(kind))
     form: Form = "persistent" if is_prepared(kind) else kind.form
     options: dict[str, str] = {}
     if name.removeprefix("i") in SENDS and form != "blocking":

@@ -60,7 +60,7 @@ class Prediction(NamedTuple):
     recorded_s: float
     """The same in a run with this candidate; 0: there is none."""
     ratio: Interval | None
-    """Run time over that of the candidate whose calls take least; None where ranks share cores."""
+    """Run time over that of the candidate whose calls take least; None where ranks share cores, or threads call."""
     measured: Interval | None
     """The same, measured."""
 
@@ -104,7 +104,7 @@ def find_answer(view: CampaignView) -> ProgramAnswer | None:
             standing.candidate,
             add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
             find_recorded_mpi(view, recorded, standing.candidate),
-            None if crowded else predict_ratio(view, placed, standing, rest_s),
+            None if crowded or recorded.mpi_s > recorded.seconds else predict_ratio(view, placed, standing, rest_s),
             find_measured(view, best, standing.candidate),
         )
         for standing in placed.standings
@@ -248,6 +248,11 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
         library=recorded.library,
         waiting=recorded.waiting_s / recorded.mpi_s,
     )
+    if recorded.mpi_s > recorded.seconds:
+        yield say(
+            "The times of threads that are in MPI at the same time are added up, so no run time is predicted. Measure "
+            "the program itself."
+        )
     if recorded.waiting_s > MOSTLY * recorded.mpi_s:
         yield say("Mostly waiting: look at how work is divided among ranks before the library.")
     if recorded.seconds < SHORT_S:

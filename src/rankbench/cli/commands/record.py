@@ -16,7 +16,7 @@ from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
 from rankbench.model.program_records import Kind, RunRecord, describe_size, name_kind, split_by_size, sum_time
-from rankbench.quantities import format_count, format_time
+from rankbench.quantities import format_count, format_time, spell_count
 from rankbench.workflows.locations import home
 
 ORDER = 35
@@ -28,6 +28,8 @@ rankbench advise --profile record.json
 """
 SHOWN = 12
 DECIDING = 3
+UNKNOWN = 0.05
+"""From this share on, time of which it is not known whether it was waiting is stated."""
 NS_PER_S = 1e9
 
 
@@ -57,11 +59,13 @@ def record(
     check_output("--output", output)
     available = libraries.find(libraries.make_search(home(), prefix or (), modules or ()))
     used = libraries.choose(library, available) if library else recording.find_library(command, available)
-    run, code = recording.record_command(command, used, home(), output, program)
+    run, code, stopped = recording.record_command(command, used, home(), output, program)
     print_record(run, output)
     remark = recording.check_loaded(run, used)
     if remark:
         raise RankbenchError(remark)
+    if stopped:
+        raise stopped
     if code:
         raise typer.Exit(code)
 
@@ -74,11 +78,11 @@ def print_record(run: RunRecord, output: Path) -> None:
     length = format_time(max(run.seconds) * NS_PER_S)
     console.print(f"{run.library}, {run.ranks} ranks, {length}: {share:.0%} of it in MPI", markup=False)
     table = plain_table("call", "bytes", "of the run", "calls per rank", "mean", "waiting for ranks", words=(0,))
-    for row in rows[:SHOWN]:
+    for row in (row for row in rows[:SHOWN] if row.seconds):  # The time of Wait and Test is that of what they complete.
         table.add_row(*format_row(row, total, run.ranks))
     console.print(table)
     spread_lines("\n".join(list_remarks(run, rows, sum_s)))
-    console.print(f"{output}: all {len(run.kinds)} kinds of calls", markup=False, soft_wrap=True)
+    console.print(f"{output}: {spell_count(len(run.kinds), 'kind')} of calls", markup=False, soft_wrap=True)
 
 
 class Row(NamedTuple):
@@ -124,14 +128,25 @@ def format_row(row: Row, total: float, ranks: int) -> list[str]:
     return [row.name, row.sizes, share, format_count(row.calls / ranks), mean, waiting]
 
 
+def describe_waiting(rows: Sequence[Row]) -> Iterator[str]:
+    """Yield which part of the time was waiting for others, and of which part that is not known."""
+    sum_s = sum(row.seconds for row in rows)
+    waiting = sum(row.waiting_s or 0.0 for row in rows)
+    unknown = sum(row.seconds for row in rows if row.waiting_s is None)
+    if not sum_s or not (waiting or unknown < sum_s):
+        return
+    besides = f"; of {unknown / sum_s:.0%} that is not known" if unknown >= UNKNOWN * sum_s else ""
+    yield f"{waiting / sum_s:.0%} of it was waiting for a later rank, which no library changes{besides}."
+
+
 def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[str]:
     """Yield what decides, and what is not known."""
     names = [f"{row.name} of {row.sizes} ({row.seconds / sum_s:.0%})" for row in rows[:DECIDING] if row.seconds]
     if names:
         yield f"Most of the time in MPI: {', '.join(names)}."
-    waiting = sum(sum(kind.waiting_s) for kind in run.kinds)
-    if sum_s and waiting:
-        yield f"{waiting / sum_s:.0%} of it was waiting for a later rank, which no library changes."
+    yield from describe_waiting(rows)
+    if sum_s > sum(run.seconds):
+        yield "The times of threads that are in MPI at the same time are added up."
     unfinished = run.finalised.count(False)
     if unfinished:
         yield f"{unfinished} of {run.ranks} ranks ended without MPI_Finalize: their calls up to then are recorded."
