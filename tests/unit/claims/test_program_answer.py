@@ -81,6 +81,13 @@ def test_a_short_run_is_named_as_such(tmp_path: Path) -> None:
     assert "only" not in describe(make_view(tmp_path / "long", 1.25, 1.9, seconds=1.5))
 
 
+def test_nothing_is_predicted_where_times_of_threads_are_added_up(tmp_path: Path) -> None:
+    """More time in MPI than the run took says nothing of how long the run would take."""
+    view = make_view(tmp_path, 1.25, 1.9, mpi_s=2.5)
+    assert [entry.ratio for entry in answer(view).predictions] == [None, None]
+    assert find_lines(describe(view).replace(". ", ".\n"), "times of threads") == WORDING
+
+
 def test_nothing_is_predicted_for_ranks_that_share_cores(tmp_path: Path) -> None:
     """Waiting for the system's turns is most of a call then, and another part of it in a program."""
     view = make_view(tmp_path, 1.25, 1.9, seconds=1.5)

@@ -13,6 +13,32 @@ def make_kind(call: str, size: int, calls: int, seconds: float, waiting_s: list[
     )  # fmt: skip
 
 
+def make_run(kinds: list[Kind], seconds: float = 4.0) -> RunRecord:
+    return RunRecord(
+        record="calls of a program", format=FORMAT, command=["mpiexec"], library="mpich-5", version="MPICH", ranks=2,
+        hosts=["a", "a"], seconds=[seconds] * 2, finalised=[True, True], kinds=kinds, dropped=Dropped(),
+    )  # fmt: skip
+
+
+def describe(run: RunRecord) -> list[str]:
+    rows = list_rows(run)
+    return list(list_remarks(run, rows, sum(row.seconds for row in rows)))
+
+
+def test_the_share_of_unknown_waiting_is_stated() -> None:
+    received = make_kind("MPI_Recv", 8, 10, 0.5, [0.1, 0.1])
+    assert "10% of it was waiting for a later rank, which no library changes; of 50% that is not known." in describe(
+        make_run([received, make_kind("MPI_Probe", 0, 10, 0.5, [])])
+    )
+    assert "20% of it was waiting for a later rank, which no library changes." in describe(make_run([received]))
+
+
+def test_a_line_explains_that_times_of_threads_are_added_up() -> None:
+    kinds = [make_kind("MPI_Send", 8, 10, 3.0, [])]
+    assert not [line for line in describe(make_run(kinds)) if "threads" in line]
+    assert [line for line in describe(make_run(kinds, seconds=2.0)) if "threads" in line]
+
+
 def test_similar_sizes_of_a_call_have_one_row() -> None:
     """Others have their own: another call, a size more than a quarter larger, unknown sizes."""
     kinds = [
@@ -20,10 +46,7 @@ def test_similar_sizes_of_a_call_have_one_row() -> None:
         make_kind("MPI_Send", 40000, 1, 0.1, []), make_kind("MPI_Send", -1, 1, 0.05, []),
         make_kind("MPI_Bcast", 26000, 2, 0.5, []),
     ]  # fmt: skip
-    run = RunRecord(
-        record="calls of a program", format=FORMAT, command=["mpiexec"], library="mpich-5", version="MPICH", ranks=2,
-        hosts=["a", "a"], seconds=[4.0, 4.0], finalised=[True, True], kinds=kinds, dropped=Dropped(),
-    )  # fmt: skip
+    run = make_run(kinds)
     rows = list_rows(run)
     assert [(row.name, row.sizes, row.calls) for row in rows] == [
         ("MPI_Send", "25 KiB to 25.4 KiB", 80),
