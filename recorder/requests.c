@@ -5,16 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET = 8, REQUESTS = 32768, FEW = 32 };
+enum { BUCKET = 8, REQUESTS = 32768, FEW = 32, TESTED = 16 };
 enum { Wait = 900, Waitall, Waitany, Waitsome, Test, Testall, Testany, Testsome, Start };
 
 struct request {
     uintptr_t handle;
     struct kind *kind;
-    uint64_t begin;  /* sum over active calls */
-    uint64_t tested; /* time of calls that completed nothing: as if they were a part of the one that will */
-    uint32_t active;
-    bool persistent;
+    uint64_t begin; /* sum over active calls */
+    uint32_t active : 31, persistent : 1;
+    uint32_t tested; /* TESTED ticks in calls that completed nothing: as if they were a part of the one that will */
     struct channel_end end;
     struct posted posted;
 };
@@ -86,7 +85,7 @@ static struct kind *complete(uintptr_t handle, const struct call *call, const MP
     const uint64_t begin = found->begin / found->active;
     kind->completed++;
     kind->pending += call->end - begin;
-    finish_message(&found->posted, call->begin - found->tested, call->end, status);
+    finish_message(&found->posted, call->begin - (uint64_t)found->tested * TESTED, call->end, status);
     found->tested = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
@@ -111,7 +110,7 @@ static void complete_calls(struct completion *one, struct kind *kind, const int 
             struct request *const found = find_request(handles[i]);
             if (found && found->active) {
                 found->kind->waited += ticks;
-                found->tested += ticks;
+                found->tested += (uint32_t)((ticks + TESTED / 2) / TESTED);
                 kind->waited += ticks;
                 return;
             }
