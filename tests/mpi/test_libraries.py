@@ -117,7 +117,8 @@ def test_a_missing_compiler_is_reported_in_one_line(home: Path, reach: list[Libr
         build.build(library, home)
     assert str(error.value) == (
         f"{library.name}: no C compiler behind {library.wrapper}: cc: not found; "
-        "install gcc (Debian: apt-get install gcc libc6-dev)"
+        "load a module that has one, install gcc (Debian: apt-get install gcc libc6-dev), or use a node that has "
+        "one: rankbench run --in-job"
     )
 
 

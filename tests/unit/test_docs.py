@@ -27,7 +27,7 @@ REFERENCE = SimpleNamespace(**runpy.run_path(str(ROOT / "tools/reference.py")))
 MACHINE = fakes.make_machine(cores=8, sockets=2)
 COMMANDS = "|".join(cli.command_modules())
 HEADERS = "".join(path.read_text(encoding="utf-8") for path in (ROOT / "core").rglob("*.h"))
-MOST_WORDS = 38_970
+MOST_WORDS = 38_960
 """Of README and docs together, but generated pages, which grow with each unit.
 
 Only to be lowered: what is new replaces what is longer."""

@@ -48,4 +48,4 @@ def test_the_base_needs_no_library_of_an_extra(prefix: Path) -> None:
     (record,) = prefix.glob("lib*/python*/site-packages/rankbench-*.dist-info/METADATA")
     needed = Parser().parsestr(record.read_text(encoding="utf-8")).get_all("Requires-Dist") or []
     base = sorted(text.partition(">")[0] for text in needed if "extra ==" not in text)
-    assert base == ["msgspec", "numpy", "rich", "typer"]
+    assert base == ["msgspec", "numpy", "pip", "rich", "typer"]

@@ -199,7 +199,8 @@ def require_compiler(library: Library, linked: str) -> None:
     if name and not shutil.which(name, path=collect_environment(library).get("PATH")):
         raise RankbenchError(
             f"{library.name}: no C compiler behind {library.wrapper}: {name}: not found; "
-            "install gcc (Debian: apt-get install gcc libc6-dev)"
+            "load a module that has one, install gcc (Debian: apt-get install gcc libc6-dev), or use a node that has "
+            "one: rankbench run --in-job"
         )
 
 

@@ -130,7 +130,7 @@ def find_program(plan: Plan, library: Library, home: Path) -> tuple[Path, str]:
     spec = plan.program
     folder = prepare_folder(spec, library, home)
     command = choose_command(spec, plan, library)
-    program = find_executable(command, folder)
+    program = find_executable(command, spec, folder)
     recorder = build_recorder(library, home)
     place = shlex.quote(str(folder))
     enter = ENTER_COPY.format(work=WORK, folder=place) if spec.copies else f"cd {place} || exit 127"
@@ -152,12 +152,18 @@ def choose_command(spec: ProgramSpec, plan: Plan, library: Library) -> str:
     return spec.run[0]
 
 
-def find_executable(command: str, folder: Path) -> Path:
-    """Return the file of a command. Raises RankbenchError if it is none, or one that cannot be recorded."""
+def find_executable(command: str, spec: ProgramSpec, folder: Path) -> Path:
+    """Return the file of a command in the folder of `prepare_folder`.
+
+    Raises RankbenchError if it is none, or one that cannot be recorded.
+    """
     place = str(folder / command) if "/" in command else shutil.which(command)
     path = Path(place) if place else None
     if path is None or not path.is_file():
-        raise RankbenchError(f"program.run: {command}: no such program in {folder if '/' in command else 'PATH'}")
+        where = "PATH"
+        if "/" in command:
+            where = f"{spec.folder} after {spec.build}" if spec.build else f"{spec.folder}, and the plan has no build"
+        raise RankbenchError(f"program.run: {command}: no such program in {where}")
     if not os.access(path, os.X_OK):
         raise RankbenchError(f"program.run: {path}: cannot be executed; chmod +x?")
     if path.stat().st_mode & (stat.S_ISUID | stat.S_ISGID):

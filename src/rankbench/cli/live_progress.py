@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rankbench.analysis.questions import case_labels, measures
-from rankbench.analysis.questions.standing import find_standing
+from rankbench.analysis.questions.standing import describe_standing, find_standing
 from rankbench.campaign import Decision, Progress
 from rankbench.campaign.history import Turn
 from rankbench.campaign.progress import list_failures
@@ -103,7 +103,7 @@ class Lines(Progress):
         failures = [f"{launch.candidate}: {text}" for launch, results in self._ends if (text := end(launch, results))]
         print_text(describe_block(self.campaign, launches, len(cases), monotonic() - self._block_began_s, failures))
         self._ends.clear()
-        if standing := describe_standing(self):
+        if standing := spell_standing(self):
             print_text(f"  {standing}")
 
     def on_note(self, note: str) -> None:
@@ -121,11 +121,11 @@ class Lines(Progress):
         self.last_reason = reason
 
 
-def describe_standing(progress: Progress) -> str:
+def spell_standing(progress: Progress) -> str:
     """Return who is ahead so far; empty: there is nothing to compare."""
     names = [candidate.name for candidate in progress.campaign.candidates if not candidate.control_of]
-    standing = find_standing(progress.campaign.cases, names, progress.medians)
-    return render(standing.describe()) if standing else ""
+    ratios = find_standing(progress.campaign.cases, names, progress.medians)
+    return render(describe_standing(ratios)) if ratios else ""
 
 
 def end(launch: Launch, results: Sequence[CaseResult]) -> str:
@@ -197,7 +197,7 @@ class Screen:
             text = "{} decided, {} given up, {} open".format(*counts)
             grid.add_row("cases", text, f"as of block {progress.look.block}")
         grid.add_row("time left", self.time_left(), "" if progress.look else render(progress.note))
-        if standing := describe_standing(progress):
+        if standing := spell_standing(progress):
             grid.add_row("so far", Text(standing.removeprefix("so far ")), "")
         if progress.running:
             grid.add_row("running", Text(spell_running(progress)), f"{progress.running_s:.0f} s")
