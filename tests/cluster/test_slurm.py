@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 import sys
 import time
@@ -34,6 +35,7 @@ exclusive = true
 """
 RANKBENCH = Path(sys.executable).with_name("rankbench")
 LIBRARIES = {"mpich", "openmpi", "intel"}
+COMPILER = re.compile(r"(^|-)(cc|gcc|c99|c89|clang|tcc|mpi\w*)([-.\d].*)?$")
 
 
 @pytest.fixture(scope="module")
@@ -151,6 +153,33 @@ def test_a_run_within_a_job_uses_its_nodes(nodes: Lab, home: Path) -> None:
     refused = run_rankbench(nodes, home, "run", *words[2:])
     assert refused.exit_code == 2
     assert "--in-job: " in refused.printed
+
+
+@pytest.mark.thorough
+def test_a_job_builds_where_the_host_that_submits_has_no_compiler(nodes: Lab, home: Path) -> None:
+    """The core is built on a node of the job, whose module has a compiler."""
+    new_home, tools = nodes.folder / "home", nodes.folder / "tools"
+    new_home.mkdir()
+    (new_home / "libraries").symlink_to(home / "libraries")
+    tools.mkdir()
+    for tool in Path("/usr/bin").iterdir():
+        if not COMPILER.search(tool.name):
+            (tools / tool.name).symlink_to(tool)
+    variables = {"RANKBENCH_HOME": str(new_home), "COLUMNS": "1000", "PATH": f"{tools}:/usr/sbin:/sbin"}
+    plan = nodes.folder / "without.toml"
+    plan.write_text(PLAN)
+    refused = nodes.run([RANKBENCH, "submit", plan, "--results", nodes.folder], variables)
+    assert refused.exit_code == 2
+    assert "cc: not found" in refused.printed
+    assert refused.printed.strip().endswith("rankbench run --in-job")
+    words = [str(RANKBENCH), "run", str(plan), "--in-job", "--results", str(nodes.folder), "--name", "within"]
+    log = nodes.folder / "within.log"
+    options = ["--wait", "--nodes=2", "--exclusive", "--mem=0", f"--output={log}", "--time=10"]
+    wrapped = f"PATH=$PATH:/usr/bin {shlex.join(words)}"
+    ended = nodes.run(["sbatch", *options, "--wrap", wrapped], variables)
+    assert ended.exit_code == 0, log.read_text()
+    assert set(store.open(nodes.folder / "within").cases()["status"]) == {"ok"}
+    assert len([*(new_home / "builds").glob("*/rankbench-core")]) == len(LIBRARIES)
 
 
 SOCKET = """
