@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Iterator
 from pathlib import Path
@@ -96,6 +97,8 @@ def add_words(schema: dict[str, Any]) -> dict[str, Any]:
     definitions = {**schema["$defs"], "Text": {"title": "Text", "type": "object", "properties": WORDED}}
     definitions["Text"]["required"] = list(WORDED)
     for definition in definitions.values():
+        if "description" in definition:  # Python removes the indentation of docstrings from 3.13 on.
+            definition["description"] = inspect.cleandoc(definition["description"])
         properties = definition.get("properties", {})
         if properties.get("text") == TEXT:
             definition["properties"] = {**properties, **WORDED}
