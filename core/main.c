@@ -73,7 +73,7 @@ static int report_check(const struct world *world, int bytes, const struct rank_
     if (world->all.rank == 0)
         printf("%.*s\none world of %d ranks, data %s\n", (int)strcspn(launch->library, "\n"), launch->library, world->all.ranks,
                wrong ? "WRONG" : "right");
-    gather_ranks(&world->all, &fact, sizeof fact, print_rank, stdout);
+    gather_alike(&world->all, &fact, sizeof fact, print_rank, stdout);
     return wrong ? EXIT_DATA : 0;
 }
 
@@ -154,7 +154,7 @@ static void write_facts(const struct job *job, const struct world *world, const 
         return;
     if (world->all.rank == 0)
         write_launch(stream, launch, world);
-    gather_ranks(&world->all, &fact, sizeof fact, write_next_rank, stream);
+    gather_alike(&world->all, &fact, sizeof fact, write_next_rank, stream);
     if (world->all.rank == 0 && *job->files)
         each_library_file(job->files, write_next_file, stream);
 }

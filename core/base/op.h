@@ -170,7 +170,7 @@ struct call {
     int (*initiate)(struct call *);
     /* Frees what a call made, as a part of the timed call; NULL: it is freed afterwards. `frees` is set meanwhile: nothing
      * is inspected then. */
-    int (*free)(struct call *);
+    int (*release)(struct call *);
     bool frees;
     /* Data of the operation itself, made by `prepare` and freed by `finish`. */
     void *state;

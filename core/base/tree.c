@@ -182,6 +182,95 @@ void gather_ranks(const struct team *team, const void *data, int bytes, rank_fun
         gather_in_turn(team, data, bytes, visit, context);
 }
 
+/* Records that differ from each other in few bytes: each as runs of bytes that are those of the record before, and of others. The
+ * first one follows a record of zeros. */
+struct packed {
+    char *data;
+    size_t bytes;
+};
+
+struct run {
+    uint16_t same, others;
+};
+
+static void append(struct packed *packed, const void *data, size_t bytes) {
+    packed->data = extend_memory(packed->data, packed->bytes + bytes);
+    memcpy(packed->data + packed->bytes, data, bytes);
+    packed->bytes += bytes;
+}
+
+/* A run costs more than the few equal bytes that it would leave out. */
+static bool ends_run(const char *record, const char *before, int bytes) {
+    enum { FEW = 8 };
+    return memcmp(record, before, (size_t)min(FEW, bytes)) == 0;
+}
+
+static void pack(struct packed *packed, const char *record, const char *before, int bytes) {
+    for (int at = 0; at < bytes;) {
+        struct run run = {0};
+        for (; at < bytes && record[at] == before[at] && run.same < UINT16_MAX; at++)
+            run.same++;
+        const char *others = record + at;
+        for (; at < bytes && run.others < UINT16_MAX && !ends_run(record + at, before + at, bytes - at); at++)
+            run.others++;
+        append(packed, &run, sizeof run);
+        append(packed, others, run.others);
+    }
+}
+
+/* Makes a record of the one before, and returns how many packed bytes it had. */
+static size_t unpack(char *record, const char *packed, int bytes) {
+    const char *from = packed;
+    for (int at = 0; at < bytes;) {
+        struct run run;
+        memcpy(&run, from, sizeof run);
+        at += run.same;
+        memcpy(record + at, from + sizeof run, run.others);
+        at += run.others;
+        from += sizeof run + run.others;
+    }
+    return (size_t)(from - packed);
+}
+
+/* Appends the records of a subtree; its first one then follows `last`, which becomes its last one. */
+static void append_subtree(const struct team *team, int root, int ranks, struct packed *all, char *last, int bytes) {
+    int length;
+    receive_bytes(team, &length, sizeof length, root, TAG_UP);
+    char *theirs = obtain_memory((size_t)length), *record = obtain_memory((size_t)bytes);
+    receive_bytes(team, theirs, length, root, TAG_UP);
+    size_t at = unpack(record, theirs, bytes);
+    pack(all, record, last, bytes);
+    append(all, theirs + at, (size_t)length - at);
+    for (int rank = 1; rank < ranks; rank++)
+        at += unpack(record, theirs + at, bytes);
+    memcpy(last, record, (size_t)bytes);
+    free(record);
+    free(theirs);
+}
+
+void gather_alike(const struct team *team, const void *data, int bytes, rank_function *visit, void *context) {
+    const int below = find_lowest_bit(team), after = team->ranks - team->rank, ranks = (int)min(below, after);
+    struct packed all = {0};
+    char *last = obtain_memory((size_t)bytes);
+    pack(&all, data, last, bytes);
+    memcpy(last, data, (size_t)bytes);
+    for (int bit = 1; bit < ranks; bit *= 2)
+        append_subtree(team, team->rank + bit, (int)min(ranks - bit, bit), &all, last, bytes);
+    if (team->rank != 0) {
+        const int length = (int)all.bytes;
+        send_bytes(team, &length, sizeof length, team->rank - below, TAG_UP);
+        send_bytes(team, all.data, length, team->rank - below, TAG_UP);
+    }
+    memset(last, 0, (size_t)bytes);
+    size_t at = 0;
+    for (int rank = 0; team->rank == 0 && rank < ranks; rank++) {
+        at += unpack(last, all.data + at, bytes);
+        visit(context, rank, last);
+    }
+    free(last);
+    free(all.data);
+}
+
 /* Hensgen, Finkel and Manber (1988): after round k every rank knows of the arrival of 2^(k+1) others. */
 void dissemination_barrier(const struct team *team) {
     for (int distance = 1; distance < team->ranks; distance *= 2) {

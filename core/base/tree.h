@@ -42,6 +42,9 @@ typedef void rank_function(void *context, int rank, const void *data);
 /* Calls `visit` on rank 0 with the data of every rank, in rank order. Data go up the tree, or, if they are large,
  * directly from one rank after the other. */
 void gather_ranks(const struct team *team, const void *data, int bytes, rank_function *visit, void *context);
+/* The same for records of which most bytes are those of the rank before, as of ranks of one node: they always go up the tree, as
+ * what differs. `data` must not have bytes without a value. */
+void gather_alike(const struct team *team, const void *data, int bytes, rank_function *visit, void *context);
 
 void dissemination_barrier(const struct team *team);
 

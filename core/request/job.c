@@ -262,7 +262,7 @@ static bool read_file(struct job *job, const char *path, char error[LINE_BYTES])
 /* --- options --- */
 
 /* An option, and where its value goes: a member of the job or of the arguments, or a key of the cases. */
-struct option {
+struct job_option {
     const char *name;
     const char *value;
     const char *help;
@@ -276,7 +276,7 @@ struct option {
 #define OF_ARGUMENTS(member) .kind = LIST, .place = offsetof(struct arguments, member)
 #define OF_CASES(key_) .kind = KEY, .key = key_
 
-static const struct option options[] = {
+static const struct job_option options[] = {
     {"--op", "NAME[,NAME...]", "operations to time, kinds of them, or all", OF_ARGUMENTS(operations)},
     {"--form", "NAME[,NAME...]", "blocking, nonblocking, persistent, or all; default: that of each operation",
      OF_ARGUMENTS(forms)},
@@ -350,7 +350,7 @@ void print_help(FILE *out) {
     PRINT_UNITS("synchronisations", synchronisation);
 }
 
-static const struct option *find_option(const char *name) {
+static const struct job_option *find_option(const char *name) {
     for (int i = 0; i < LENGTH(options); i++)
         if (strcmp(options[i].name, name) == 0)
             return &options[i];
@@ -378,7 +378,7 @@ static bool read_choice_option(struct arguments *arguments, const char *text, ch
     return add_shared_value(arguments, memcpy(obtain_memory(length + 1), text, length), equals + 1, error);
 }
 
-static bool read_option(struct arguments *arguments, const struct option *option, const char *value, char error[LINE_BYTES]) {
+static bool read_option(struct arguments *arguments, const struct job_option *option, const char *value, char error[LINE_BYTES]) {
     void *const into = (char *)arguments->job + option->place;
     double number;
     switch (option->kind) {
@@ -408,7 +408,7 @@ static bool read_option(struct arguments *arguments, const struct option *option
 
 static bool read_options(int argc, char **argv, struct arguments *arguments, char error[LINE_BYTES]) {
     for (int i = 1; i < argc; i++) {
-        const struct option *option = find_option(argv[i]);
+        const struct job_option *option = find_option(argv[i]);
         if (!option)
             return fail(error, "option '%s' is not known (--help lists all)", argv[i]);
         if (option->value && i + 1 == argc)

@@ -26,7 +26,7 @@ static int run_and_free(struct call *call) {
     if (code)
         return code;
     call->frees = true;
-    code = call->free(call);
+    code = call->release(call);
     call->frees = false;
     return code;
 }
@@ -34,7 +34,7 @@ static int run_and_free(struct call *call) {
 run_function *choose_timed_run(const struct setting *setting) {
     if (read_case_choice(setting, &free_choice) != FREE_TIMED)
         return choose_run(setting->plan);
-    first_call(setting)->free = setting->plan->operation->hooks.after;
+    first_call(setting)->release = setting->plan->operation->hooks.after;
     return run_and_free;
 }
 
