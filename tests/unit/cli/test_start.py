@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 import signal
 import subprocess
@@ -58,8 +59,9 @@ def test_commands_without_charts_do_not_import_chart_libraries() -> None:
 
 
 def test_the_overview_has_the_help_of_each_command() -> None:
-    texts = {command.name: command.help for command in cli.overview().registered_commands}
-    imported = {command.name: command.callback.__doc__ for command in cli.application().registered_commands}
+    """Read without imports; Python removes the indentation of docstrings from 3.13 on."""
+    texts = {command.name: inspect.cleandoc(command.help or "") for command in cli.overview().registered_commands}
+    imported = {command.name: inspect.getdoc(command.callback) for command in cli.application().registered_commands}
     assert texts == imported
     assert list(texts) == list(imported)
 
