@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import functools
 import os
-import re
 import shutil
 import signal
 import subprocess
 import sys
 import zlib
 from collections import Counter
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Generator, Iterator
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -38,11 +37,8 @@ os.environ.setdefault("POLARS_MAX_THREADS", "1")
 # pytest-xdist sets it in its processes, but tests of printed text expect no such setting.
 os.environ.pop("COLUMNS", None)
 
-LIBRARIES = re.compile("mpich|openmpi|intel-mpi")
 LAUNCHING = ("tests/mpi", "tests/cluster")
 """Folders of tests that launch ranks."""
-MOST_VARIANTS = 2
-"""Of a costly test in `make test`; `make test-all` runs all."""
 SKIP_REASON = "the machine lacks "
 
 
@@ -69,39 +65,25 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Leave one library and MOST_VARIANTS to each test that launches ranks or is costly, the others to thorough tests.
+    """Leave one variant of each test that launches ranks or is costly, as one library; the others are thorough.
 
-    Which ones depends on the name of the test, so that each library has its share of them.
+    Which one depends on the name of the test, so that each library has its share of them.
     """
     WORDING.note_tests(items)
-    costly = [item for item in items if is_costly(item)]
-    for same in group_items(costly, lambda item: LIBRARIES.sub("", item.nodeid)):
-        if LIBRARIES.search(same[0].nodeid) and same[0].nodeid.startswith(LAUNCHING):
-            leave_variants(same, 1)
-    for same in group_items(costly, lambda item: item.nodeid.partition("[")[0]):
-        leave_variants(same, MOST_VARIANTS)
+    variants: dict[str, list[pytest.Item]] = {}
+    for item in items:
+        if is_costly(item) and not item.get_closest_marker("thorough"):
+            variants.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for same in variants.values():
+        _, *others = sorted(same, key=lambda item: zlib.crc32(item.nodeid.encode()))
+        for item in others:
+            item.add_marker("thorough")
 
 
 def is_costly(item: pytest.Item) -> bool:
-    """Return whether `make test` runs only some variants of a test."""
+    """Return whether `make test` runs only one variant of a test."""
     launches = item.nodeid.startswith(LAUNCHING) and not item.get_closest_marker("each_library")
     return launches or item.get_closest_marker("costly") is not None
-
-
-def group_items(items: list[pytest.Item], name: Callable[[pytest.Item], str]) -> list[list[pytest.Item]]:
-    """Return items by a name, without those that are thorough."""
-    groups: dict[str, list[pytest.Item]] = {}
-    for item in items:
-        if not item.get_closest_marker("thorough"):
-            groups.setdefault(name(item), []).append(item)
-    return list(groups.values())
-
-
-def leave_variants(same: list[pytest.Item], most: int) -> None:
-    """Mark all variants of a test thorough, except for some."""
-    ordered = sorted(same, key=lambda item: zlib.crc32(item.nodeid.encode()))
-    for item in ordered[most:]:
-        item.add_marker("thorough")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

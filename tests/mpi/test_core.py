@@ -157,7 +157,6 @@ def _build_core(library: Library, home: Path) -> Core:
     return Core(library, binary, build.describe(binary))
 
 
-ONE_LIBRARY = pytest.mark.parametrize("core", ["mpich", *map(mark_thorough, WHEELS[1:])], indirect=True)
 """For tests of the core's own behaviour, which does not depend on the library."""
 
 
@@ -207,7 +206,6 @@ def find_unexpected(core: Core, records: list[dict[str, Any]], ranks: int) -> li
 
 
 @pytest.mark.thorough
-@ONE_LIBRARY
 def test_a_launch_stopped_for_a_while_is_not_stuck(core: Core, tmp_path: Path) -> None:
     """A suspended job is stopped: here for longer than the limit of a call."""
     (tmp_path / "job").write_text(
@@ -276,7 +274,6 @@ def test_every_operation_in_every_form_delivers_correct_data(core: Core, ranks: 
     assert wrong == {case for case in core.list_wrong(ranks) if case.rpartition(".")[2] in FORMS}
 
 
-@ONE_LIBRARY
 def test_the_time_of_a_hop_is_reported_with_each_case(core: Core, tmp_path: Path) -> None:
     """It is known unless a rank had no CPU, as on a busy machine; ranks that share CPUs do not measure it."""
     case = {"operation": "allreduce", "bytes": 8, "start": "none", "samples": 2, "limit_s": 60}
@@ -300,7 +297,6 @@ def read_hops(stream: Path) -> list[float]:
     return [record["hop_ns"] for record in records if record["record"] in {"begin", "end"}]
 
 
-@ONE_LIBRARY
 def test_a_case_does_not_end_between_new_data_and_the_call_that_delivers_them(core: Core, tmp_path: Path) -> None:
     """A time limit may end a case while data are renewed; the new data would then never arrive."""
     limits = [{"fill_s": step / 2000, "limit_s": 60} for step in range(1, 13)]
@@ -310,7 +306,6 @@ def test_a_case_does_not_end_between_new_data_and_the_call_that_delivers_them(co
     assert {record["status"] for record in records} == {"ok"}
 
 
-@ONE_LIBRARY
 def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Core, tmp_path: Path) -> None:
     case = {"operation": "empty", "samples": 20, "limit_s": 60}
     plain, filled, briefly = core.run_job(tmp_path, 2, [case, case | {"fill_s": 50}, case | {"fill_s": 1e-9}])
@@ -319,7 +314,6 @@ def test_a_short_call_fills_its_time_with_up_to_five_times_the_samples(core: Cor
     assert {record["stopped"] for record in (plain, filled, briefly)} == {"samples"}
 
 
-@ONE_LIBRARY
 def test_every_operation_in_every_form_is_timed(core: Core, tmp_path: Path) -> None:
     """Data are renewed after 16 calls, so that an untimed call delivers them."""
     short = {"start": "none", "samples": 20, "limit_s": 60}
@@ -359,7 +353,6 @@ REFUSED = {
 
 
 @pytest.mark.thorough
-@ONE_LIBRARY
 def test_every_value_of_every_option_is_accepted_or_refused_with_a_reason(core: Core, tmp_path: Path) -> None:
     cases = [case for operation in core.description.operations for case in make_option_cases(operation)]
     records = core.run_job(tmp_path, 2, cases, "--probe", "--threads")
@@ -368,7 +361,6 @@ def test_every_value_of_every_option_is_accepted_or_refused_with_a_reason(core: 
     assert [entry for entry in find_unexpected(core, records, 2) if entry[1] != "refused"] == []
 
 
-@ONE_LIBRARY
 def test_every_operation_moves_each_of_its_datatypes(core: Core, tmp_path: Path) -> None:
     cases = [
         {"operation": operation.name, "bytes": 6400, "datatype": datatype}
@@ -387,7 +379,6 @@ def test_the_stand_in_core_has_the_description_of_the_real_one(core: Core) -> No
     assert core.description == fakes.read_description()
 
 
-@ONE_LIBRARY
 def test_ranks_under_one_kernel_share_one_clock(core: Core, tmp_path: Path) -> None:
     """No clocks are compared, and no sample has a bound."""
     selection = ["--op", "allreduce", "--sizes", "8", "--start", "barrier", "--samples", "10", "--limit", "60"]
@@ -396,7 +387,6 @@ def test_ranks_under_one_kernel_share_one_clock(core: Core, tmp_path: Path) -> N
     assert (record["series"][0]["bound_ns"], record["series"][0]["error_ns"]) == ([], [])
 
 
-@ONE_LIBRARY
 def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_path: Path) -> None:
     """After a barrier every sample is valid, while on a busy machine none may begin in time on both clocks."""
     selection = ["--op", "allreduce", "--sizes", "8", "--start", "barrier", "--samples", "20", "--limit", "60"]
@@ -409,7 +399,6 @@ def test_ranks_with_one_clock_can_be_synchronised_on_request(core: Core, tmp_pat
     assert record["sync_bound_ns"] > 0
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(("ranks", "start"), [(2, "window"), (3, "barrier")])
 def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: int, start: str, tmp_path: Path) -> None:
     """The number of rounds is limited, since on a busy machine both ranks may share a core, and none begin in time."""
@@ -430,7 +419,6 @@ def test_samples_of_all_ranks_are_those_of_the_slowest_rank(core: Core, ranks: i
     assert [series["rank"] for series in pingpong["series"]] == [0]
 
 
-@ONE_LIBRARY
 def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, tmp_path: Path) -> None:
     selection = ["--op", "bcast,pingpong", "--sizes", "8", "--start", "barrier", "--samples", "20", "--limit", "60"]
     bcast, pingpong = core.measure(tmp_path, 2, *selection)
@@ -439,7 +427,6 @@ def test_the_first_two_calls_of_a_case_are_timed_before_all_others(core: Core, t
     assert (absent["status"], absent["first_ns"], absent["second_ns"]) == ("refused", 0, 0)
 
 
-@ONE_LIBRARY
 def test_short_calls_are_timed_in_groups_unless_each_call_is_requested(core: Core, tmp_path: Path) -> None:
     """On a busy machine no round of allreduce may begin in time: their number is limited, and the row is complete."""
     selection = ["--op", "reduce_local,empty,allreduce", "--sizes", "8", "--samples", "20", "--tries", "200"]
@@ -469,7 +456,6 @@ MEMORY = [
 ]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("selection", MEMORY, ids=" ".join)
 def test_data_are_correct_with_all_states_of_memory(core: Core, selection: list[str], tmp_path: Path) -> None:
     """Only states that make no sense for an operation are refused."""
@@ -494,7 +480,6 @@ def test_data_are_correct_with_all_states_of_memory(core: Core, selection: list[
     assert any(record["status"] == "ok" for record in records)
 
 
-@ONE_LIBRARY
 def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_path: Path) -> None:
     form = ["--form", "persistent", "--sizes", "8", "--samples", "20", "--start", "barrier", "--limit", "60"]
     (cold,) = core.measure(tmp_path, 2, "--op", "bcast", *form, "--cache", "cold")
@@ -505,7 +490,6 @@ def test_a_persistent_request_keeps_its_buffers_and_its_root(core: Core, tmp_pat
     assert in_place["status"] == "ok"
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("alignment", [4, mark_thorough(64), 4096])
 def test_buffers_have_exactly_the_requested_alignment(core: Core, alignment: int, tmp_path: Path) -> None:
     library = tmp_path / "places.so"
@@ -517,7 +501,6 @@ def test_buffers_have_exactly_the_requested_alignment(core: Core, alignment: int
     assert alignments == {alignment}
 
 
-@ONE_LIBRARY
 def test_messages_and_memory_of_the_core_are_counted(core: Core, tmp_path: Path) -> None:
     path = tmp_path / "stream"
     core.run(3, "--op", "barrier", "--samples", "20", "--quiet", "--stream", str(path))
@@ -615,7 +598,6 @@ def find_undetected(
     ]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("place", [mark_thorough("first"), mark_thorough("middle"), "last"])
 def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     core: Core, flip: Path, place: str, tmp_path: Path
@@ -637,7 +619,6 @@ def test_a_corrupted_byte_of_every_operation_in_every_form_is_detected(
     assert find_undetected(core, flip, tmp_path, corruptions, place) == []
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("error", ["truncate", "swap", "double", "delay"])
 def test_truncated_late_and_exchanged_data_are_detected(core: Core, flip: Path, error: str, tmp_path: Path) -> None:
     row = {"dimensions": 1, "periodic": "no"}
@@ -671,7 +652,6 @@ CALLS_AGAIN = {
 """Operations that call MPI again after the call that delivers: to wait for sends, to flush, or to report arrival."""
 
 
-@ONE_LIBRARY
 def test_data_that_arrive_with_the_next_call_only_are_detected(core: Core, flip: Path, tmp_path: Path) -> None:
     """Data put into the memory of another rank are not delivered by that rank's own calls."""
     corruptions = [
@@ -694,7 +674,6 @@ TRIES = 8
 UPDATES = (*PUTS, "MPI_Fetch_and_op", "MPI_Compare_and_swap")
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("clocks", ["shared", "separate"])
 def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path, clocks: str, tmp_path: Path) -> None:
     """They leave at the origin's next MPI call: every operation, form and epoch in which targets call nothing.
@@ -728,7 +707,6 @@ def test_late_changes_of_other_ranks_memory_are_detected(core: Core, flip: Path,
     assert cases == []
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("call", ["MPI_Put", "MPI_Accumulate"])
 def test_changes_of_other_ranks_memory_that_are_late_for_some_timed_calls_are_detected(
     core: Core, flip: Path, call: str, tmp_path: Path
@@ -741,7 +719,6 @@ def test_changes_of_other_ranks_memory_that_are_late_for_some_timed_calls_are_de
     assert record["reason"].endswith("another rank's call returned before its data had arrived")
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("call", ["MPI_Allreduce", "MPI_Bcast", "MPI_Recv"])
 def test_data_that_are_late_for_some_timed_calls_are_detected(
     core: Core, flip: Path, call: str, tmp_path: Path
@@ -789,7 +766,6 @@ HOLLOW: dict[str, tuple[list[dict[str, object]], str]] = {
 """Calls without data, and the message if they do nothing."""
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("call", HOLLOW)
 def test_calls_without_data_that_do_nothing_are_detected(
@@ -811,7 +787,6 @@ def test_calls_without_data_that_do_nothing_are_detected(
     assert [record["status"] for record in right] == ["ok"] * len(cases)
 
 
-@ONE_LIBRARY
 def test_each_operation_is_checked_or_has_a_reason(core: Core) -> None:
     odd = [
         operation.name for operation in core.description.operations if operation.checked == bool(operation.unchecked)
@@ -820,7 +795,6 @@ def test_each_operation_is_checked_or_has_a_reason(core: Core) -> None:
     assert "barrier" in {operation.name for operation in core.description.operations if operation.checked}
 
 
-@ONE_LIBRARY
 def test_a_message_in_place_of_another_is_detected(core: Core, flip: Path, tmp_path: Path) -> None:
     """For windows, whose messages are sent from one buffer."""
     corruptions = [
@@ -846,7 +820,6 @@ def find_undetected_changes(
     return [(name_case(other), other["status"], other["reason"]) for other in others]
 
 
-@ONE_LIBRARY
 def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, tmp_path: Path) -> None:
     """Options that change the calls that deliver data, or the time of delivery."""
     names = {"epoch", "allocation", "receive", "counts", "graph"}
@@ -865,7 +838,6 @@ def test_a_corrupted_byte_is_detected_with_every_option(core: Core, flip: Path, 
     assert {reason for _, status, reason in missed if status == "refused"} <= REFUSED
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     "case", ["allreduce.blocking", "gatherv.nonblocking", "bcast.persistent", "pingpong.blocking", "put.blocking"]
 )
@@ -882,7 +854,6 @@ def test_a_byte_corrupted_in_timed_calls_is_detected_afterwards(
     assert record["taken"] > 0
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
 def test_a_fault_that_begins_between_visits_of_a_case_is_detected(
     core: Core, flip: Path, operation: str, tmp_path: Path
@@ -896,7 +867,6 @@ def test_a_fault_that_begins_between_visits_of_a_case_is_detected(
     assert statuses == sorted(statuses)
 
 
-@ONE_LIBRARY
 def test_the_end_of_a_stream_has_the_parts_of_the_time(core: Core, tmp_path: Path) -> None:
     """The parts are all of the time: those of visits are most of the time between the first and the last of them."""
     stream = tmp_path / "stream"
@@ -954,7 +924,6 @@ def test_a_library_whose_first_call_takes_long_is_right(core: Core, fault: Path,
         assert record["taken"] >= record["valid"] > 0
 
 
-@ONE_LIBRARY
 def test_a_library_that_does_nothing_for_a_while_is_detected(core: Core, fault: Path, tmp_path: Path) -> None:
     """It works at the beginning and at the end: data are also renewed and checked between stages."""
     when = ("FAULT=withhold", "FAULT_CALL=MPI_Bcast", "FAULT_BYTES=64", "FAULT_AFTER=300", "FAULT_UNTIL=1500")
@@ -987,7 +956,6 @@ WRONG_CASES = {
 }
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("name", WRONG_CASES)
 @pytest.mark.parametrize("rank", [0, 1])
 def test_the_stream_has_the_bytes_received_instead_of_right_ones(
@@ -1032,7 +1000,6 @@ def test_a_call_missing_in_the_library_is_reported(home: Path, reach: list[Libra
     assert (record["status"], record["reason"]) == ("lacking", "MPI_Allreduce_init is not in this library")
 
 
-@ONE_LIBRARY
 def test_the_table_is_readable(core: Core) -> None:
     process = core.run(
         2, "--op", "pingpong,bandwidth,message-rate", "--start", "none", "--sizes", "8,1K", "--samples", "50"
@@ -1137,7 +1104,6 @@ def assert_refused(core: Core, arguments: list[str], line: str) -> None:
     assert process.exit_code != 0
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("start", [*map(mark_thorough, ["none", "barrier", "roundtime"]), "window"])
 def test_ranks_compute_before_each_call_and_are_not_timed_meanwhile(core: Core, start: str, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 8, "start": start, "samples": 20}
@@ -1149,7 +1115,6 @@ def test_ranks_compute_before_each_call_and_are_not_timed_meanwhile(core: Core, 
         assert min(record["series"][0]["time_ns"]) < 10e6
 
 
-@ONE_LIBRARY
 def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     job = tmp_path / "job"
     job.write_text("rankbench-job 1\ncase operation=bcast bytes=8\ncase operation=bcast bites=8\n")
@@ -1199,7 +1164,6 @@ def test_a_case_with_another_value_of_any_key_is_another_case(
     assert same == first + 1 < other
 
 
-@ONE_LIBRARY
 def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     process = core.run(2, "--op", "pingpong", "--sizes", "2000000000000", "--datatype", "double")
     assert "refused: 2000000000000 bytes are more than 2^31-1 elements of type double" in process.printed
@@ -1208,7 +1172,6 @@ def test_buffers_that_do_not_fit_are_refused(core: Core) -> None:
     assert process.exit_code != 0
 
 
-@ONE_LIBRARY
 def test_too_few_ranks_are_reported(core: Core) -> None:
     process = core.run(1, "--op", "pingpong", "--sizes", "8")
     assert "refused: pingpong needs 2 ranks, there is 1" in process.printed

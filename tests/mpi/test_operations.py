@@ -9,7 +9,7 @@ from typing import Any
 import fakes
 import pytest
 
-from mpi.test_core import ONE_LIBRARY, Core, assert_refused, core
+from mpi.test_core import Core, assert_refused, core
 
 __all__ = ["core"]
 
@@ -32,7 +32,6 @@ INTEGER_REDUCTIONS = ("land", "lor", "lxor", "band", "bor", "bxor")
 REDUCTIONS = next(option.values for option in OPERATIONS["allreduce"].options if option.name == "reduction")
 
 
-@ONE_LIBRARY
 def test_logical_and_bitwise_reductions_need_integers(core: Core, tmp_path: Path) -> None:
     case = {"operation": "allreduce", "bytes": 4096, "datatype": "double"}
     cases = [{**case, "reduction": reduction} for reduction in REDUCTIONS]
@@ -42,14 +41,12 @@ def test_logical_and_bitwise_reductions_need_integers(core: Core, tmp_path: Path
         assert (record["status"], record["reason"]) == expected
 
 
-@ONE_LIBRARY
 def test_arrival_patterns_need_a_scheduled_start(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "barrier", "--start", "barrier", *list_options(arrival="random"))
     reason = "arrival patterns need a scheduled start (start=window or roundtime)"
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
-@ONE_LIBRARY
 def test_a_blocking_call_has_no_overlap(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "allreduce", "--sizes", "8", *list_options(quantity="overlap"))
     reason = "quantity=overlap needs a nonblocking or persistent form that the core completes"
@@ -93,7 +90,6 @@ def test_threads_call_at_the_same_time_with_their_own_data(core: Core, tmp_path:
     assert (second["moved_messages"], second["moved_bytes"]) == (8, 512)
 
 
-@ONE_LIBRARY
 def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: Path) -> None:
     options = list_options(threads=2, mode="buffered")
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)
@@ -101,7 +97,6 @@ def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: P
     assert (record["status"], record["reason"]) == ("refused", reason)
 
 
-@ONE_LIBRARY
 def test_any_two_ranks_can_be_measured_and_the_others_do_not_take_part(core: Core, tmp_path: Path) -> None:
     arguments = [
         "--op",
@@ -120,7 +115,6 @@ def test_any_two_ranks_can_be_measured_and_the_others_do_not_take_part(core: Cor
         assert record["valid"] >= 1
 
 
-@ONE_LIBRARY
 def test_the_two_ranks_must_differ_and_exist(core: Core, tmp_path: Path) -> None:
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *list_options(to=0))
     assert record["reason"] == "pingpong needs two different ranks of the 2, not 0 and 0"
@@ -128,7 +122,6 @@ def test_the_two_ranks_must_differ_and_exist(core: Core, tmp_path: Path) -> None
     assert record["reason"] == "pingpong needs two different ranks of the 2, not 0 and 7"
 
 
-@ONE_LIBRARY
 def test_the_odd_rank_of_pairs_does_not_take_part(core: Core, tmp_path: Path) -> None:
     arguments = ["--op", "message-rate,pingpong-pairs", "--form", "nonblocking", "--sizes", "8", *list_options()]
     records = core.measure(tmp_path, 3, *arguments, "--start", "barrier", "--samples", "3", "--limit", "60")

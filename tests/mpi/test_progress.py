@@ -11,7 +11,7 @@ import fakes
 import pytest
 from fakes import mark_thorough
 
-from mpi.test_core import ONE_LIBRARY, core
+from mpi.test_core import core
 from rankbench.model import LATE_START
 
 if TYPE_CHECKING:
@@ -53,7 +53,6 @@ def keeping_library(core: Core, tmp_path_factory: pytest.TempPathFactory) -> Pat
     return library
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     "messages", [KEPT[0], *map(mark_thorough, KEPT[1:])], ids=lambda messages: f"{messages.call}-{messages.operation}"
 )

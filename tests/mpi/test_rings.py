@@ -11,7 +11,7 @@ import pytest
 from fakes import mark_thorough
 
 from mpi.conftest import run_rankbench
-from mpi.test_core import ONE_LIBRARY, core
+from mpi.test_core import core
 from rankbench import plan, store
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ def list_edge_ranks(record: dict[str, Any]) -> list[int]:
     return [series["rank"] for series in record["series"] if series["rank"] >= 0]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("operation", [*ROWS[:2], *map(mark_thorough, ROWS[2:])])
 def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_path: Path) -> None:
     """Four ranks as 2x2 and as a line, and with two of them idle beside a grid of two, also while data are renewed."""
@@ -61,7 +60,6 @@ def test_the_first_rank_of_each_ring_measures(core: Core, operation: str, tmp_pa
         assert set(slowest["last_rank"]) <= set(list_edge_ranks(record))
 
 
-@ONE_LIBRARY
 def test_a_displacement_makes_more_and_shorter_rings(core: Core, tmp_path: Path) -> None:
     case = {"operation": "ring", "bytes": 4, "samples": 3, "limit_s": 20, "grid": "4"}
     records = core.run_job(tmp_path, 4, [case | {"displacement": count} for count in (2, 3, 4)])
@@ -85,7 +83,6 @@ def read_memory_bytes(stream: Path) -> int:
     return int(json.loads(stream.read_text().splitlines()[-1])["rank_0_memory_bytes"])
 
 
-@ONE_LIBRARY
 @pytest.mark.thorough
 def test_many_rounds_need_the_estimated_memory_and_disk(core: Core, home: Path, tmp_path: Path) -> None:
     """Two rings with as many rounds; memory, stream and stored samples are at most as estimated, and not far less."""

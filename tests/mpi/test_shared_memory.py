@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from mpi.test_core import ONE_LIBRARY, Core, core
+from mpi.test_core import Core, core
 from rankbench import launch, libraries
 from rankbench.campaign.sharing import Sharing
 from rankbench.launch.resources import SHM
@@ -29,7 +29,6 @@ ALONE = f'mount -t tmpfs -o size=4g none /dev/shm && exec "{sys.executable}" -m 
 
 @pytest.mark.thorough
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root may follow the mappings of a process to their files")
-@ONE_LIBRARY
 def test_a_check_records_the_shared_memory_of_ranks(core: Core, home: Path) -> None:
     """In the check and in a launch, which may use more: the estimate is then corrected by the measured use."""
     process = subprocess.run(
@@ -50,7 +49,6 @@ def test_a_check_records_the_shared_memory_of_ranks(core: Core, home: Path) -> N
     assert sharing.add_needs("here", [core.library.name])[SHM] >= used["launch_held"] - PAGES, used
 
 
-@ONE_LIBRARY
 def test_nothing_stays_of_a_launch_whose_rank_dies(core: Core, tmp_path: Path) -> None:
     program = tmp_path / "dies"
     command = [core.library.wrapper, "-o", str(program), str(TESTS / "fakes" / "dies.c")]

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fakes import mark_thorough
 
-from mpi.test_core import ONE_LIBRARY, Core, core
+from mpi.test_core import Core, core
 
 __all__ = ["core"]
 
@@ -62,7 +62,6 @@ REPEATED = [
 ]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("field", ["source", "tag", "count"])
 def test_statuses_of_wrong_receives_are_in_the_stream(core: Core, subtle: Path, field: str, tmp_path: Path) -> None:
     path = tmp_path / "stream"
@@ -78,7 +77,6 @@ def test_statuses_of_wrong_receives_are_in_the_stream(core: Core, subtle: Path, 
     assert (evidence["first_wrong"], evidence["received"]) == (-1, evidence["expected"])
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
 @pytest.mark.parametrize(("error", "sizes"), REPEATED, ids=[error for error, _ in REPEATED])
 def test_occasional_errors_in_timed_calls_are_detected(
@@ -94,7 +92,6 @@ def test_occasional_errors_in_timed_calls_are_detected(
     assert not any("does not time" in reason for *_, reason in rows)
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["allreduce", "bcast"])
 @pytest.mark.parametrize(
     ("size", "cache", "spell"),
@@ -138,7 +135,6 @@ RECEIVES = [
 """Wrong fields of a status, and the receives with such a status."""
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(("field", "operation", "form"), RECEIVES)
 def test_a_temporarily_wrong_status_in_timed_calls_is_detected(
     core: Core, subtle: Path, field: str, operation: str, form: str, tmp_path: Path
@@ -171,7 +167,6 @@ PLAIN = [
 ]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(("error", "operations", "settings"), PLAIN, ids=[error for error, *_ in PLAIN])
 def test_errors_in_every_call_are_detected_before_timing(
     core: Core, subtle: Path, error: str, operations: list[str], settings: dict[str, object], tmp_path: Path
@@ -184,7 +179,6 @@ def test_errors_in_every_call_are_detected_before_timing(
     assert find_undetected(measure_statuses(core, subtle, tmp_path, error, cases, probe=True)) == []
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("reduction", ["sum", *map(mark_thorough, ["min", "max", "user"])])
 @pytest.mark.parametrize("datatype", ["float", *map(mark_thorough, ["double", "int"])])
 @pytest.mark.parametrize("ranks", [3, mark_thorough(5)])

@@ -8,7 +8,7 @@ import pytest
 from fakes import mark_thorough
 
 from mpi.conftest import run_rankbench
-from mpi.test_core import ONE_LIBRARY, Core, core
+from mpi.test_core import Core, core
 from mpi.test_unusual import unusual
 from rankbench.samples import sums
 from rankbench.samples.sums import SumBits
@@ -47,7 +47,6 @@ def test_a_call_in_a_hundred_in_another_order_is_found(core: Core, unusual: Path
     assert "allreduce" in changed
 
 
-@ONE_LIBRARY
 def test_another_last_bit_on_one_rank_is_wrong(core: Core, unusual: Path, tmp_path: Path) -> None:
     code, every = study(core, tmp_path, 2, "env", f"LD_PRELOAD={unusual}", "UNUSUAL=bit")
     assert code == 3

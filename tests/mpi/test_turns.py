@@ -19,7 +19,7 @@ import msgspec
 import pytest
 from fakes import mark_thorough
 
-from mpi.test_core import ONE_LIBRARY, core
+from mpi.test_core import core
 from mpi.test_progress import keeping_library
 from rankbench import launch, libraries
 from rankbench.model import Outcome, Placement, RankbenchError, Step
@@ -65,7 +65,6 @@ def list_pages() -> list[Path]:
     return list(Path("/dev/shm").glob("rankbench-turns-*"))
 
 
-@ONE_LIBRARY
 @PAGES
 def test_cases_are_measured_in_turns_and_ended_launches_are_skipped(
     core: Core, tmp_path: Path, *, over_hosts: bool
@@ -160,7 +159,6 @@ def test_a_library_that_keeps_messages_until_its_next_call_does_not_block_the_tu
     assert statuses == [["ok", "ok"]] * 2
 
 
-@ONE_LIBRARY
 def test_the_last_remaining_launch_has_its_next_turn_immediately(core: Core, tmp_path: Path) -> None:
     """The turns of ended launches at the end of a round and the beginning of the next take no time."""
     source, program = Path(fakes.__file__).with_name("turn_order.c"), tmp_path / "turn_order"
@@ -173,7 +171,6 @@ def test_the_last_remaining_launch_has_its_next_turn_immediately(core: Core, tmp
     assert process.stdout == ""
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("over_hosts", [False, pytest.param(True, marks=pytest.mark.thorough)])
 def test_a_launch_that_does_not_start_does_not_block_the_turns(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
     """Ranks of another host cannot be observed: there the others wait for a minute, and later ranks are rejected."""
@@ -184,7 +181,6 @@ def test_a_launch_that_does_not_start_does_not_block_the_turns(core: Core, tmp_p
     assert list_pages() == []
 
 
-@ONE_LIBRARY
 @PAGES
 def test_a_launch_killed_in_its_turn_does_not_block_the_turns(core: Core, tmp_path: Path, *, over_hosts: bool) -> None:
     """Its case would last a minute. It is killed after the case began."""
@@ -210,7 +206,6 @@ def test_a_launch_killed_in_its_turn_does_not_block_the_turns(core: Core, tmp_pa
 
 
 @pytest.mark.thorough
-@ONE_LIBRARY
 def test_a_launch_that_waits_for_a_long_turn_shows_life(core: Core, tmp_path: Path) -> None:
     """In the launcher's page: its stream does not change meanwhile, for longer than its limit."""
     jobs = [write_job(tmp_path, 0, make_case(8)), write_job(tmp_path, 1, make_case(8, samples=10_000_000, limit_s=6))]
@@ -231,7 +226,6 @@ def test_a_launch_that_waits_for_a_long_turn_shows_life(core: Core, tmp_path: Pa
     assert waiting.duration_s > 5
 
 
-@ONE_LIBRARY
 def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_path: Path) -> None:
     with closing(launch.Turns(2, 2)) as turns:
         good = make_step(core, tmp_path, 0, [*turns.arguments(0), "--job", write_job(tmp_path, 0, make_case(8))])
@@ -249,7 +243,6 @@ def test_a_step_that_cannot_start_is_reported_beside_the_others(core: Core, tmp_
     assert str(other) == "/nowhere/mpiexec: No such file or directory"
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     ("text", "answer"),
     [

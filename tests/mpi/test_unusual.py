@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from fakes import mark_thorough
 
-from mpi.test_core import ONE_LIBRARY, Core, core
+from mpi.test_core import Core, core
 
 __all__ = ["core"]
 
@@ -66,7 +66,6 @@ NUMBERS["abs"].append(("int", "sum"))
 NUMBERS["finite"].append(("float", "user"))
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("fault", NUMBERS)
 def test_numbers_of_every_kind_must_be_right(core: Core, unusual: Path, fault: str, tmp_path: Path) -> None:
     """Already in the smallest message: it has one element of type double, or two."""
@@ -84,7 +83,6 @@ CALLS = [
 ]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(("fault", "case", "ranks", "circumstance"), CALLS)
 def test_a_rehearsal_makes_calls_that_differ_in_one_respect(
     core: Core, unusual: Path, fault: str, case: dict[str, object], ranks: int, circumstance: str, tmp_path: Path
@@ -94,7 +92,6 @@ def test_a_rehearsal_makes_calls_that_differ_in_one_respect(
     assert record["reason"].endswith(f"; in a call that the case does not time: {circumstance}")
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     ("fault", "case"),
     [
@@ -113,7 +110,6 @@ def test_unusual_moments_and_orders_are_tested_where_nothing_is_timed(
     assert "wrong-data" in {record["status"] for record in records}
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("fault", ["test", "any", "probe"])
 def test_receives_are_completed_in_every_way(core: Core, unusual: Path, fault: str, tmp_path: Path) -> None:
     """Where nothing is timed: they take long if ranks share a CPU."""
@@ -121,7 +117,6 @@ def test_receives_are_completed_in_every_way(core: Core, unusual: Path, fault: s
     assert measure(core, unusual, tmp_path, fault, case, "--probe")["status"] == "wrong-data"
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("fault", ["shared", "atomic"])
 @pytest.mark.parametrize("ranks", [2, mark_thorough(3)])
 def test_several_origins_change_one_number(core: Core, unusual: Path, fault: str, ranks: int, tmp_path: Path) -> None:
@@ -135,7 +130,6 @@ def test_several_origins_change_one_number(core: Core, unusual: Path, fault: str
     assert "added 1 to a number" in record["reason"]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     ("fault", "case"),
     [
@@ -152,7 +146,6 @@ def test_promises_are_checked_between_stages(
     assert "wrong-data" in (record["status"] for record in records)
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize("operation", ["comm_dup", "comm_split", "win_create", "win_allocate"])
 def test_the_time_of_a_call_can_include_freeing_its_result(
     core: Core, unusual: Path, operation: str, tmp_path: Path
@@ -179,14 +172,12 @@ def test_a_reduction_that_is_not_commutative_keeps_the_order_of_ranks(
         assert measure(core, unusual, tmp_path, "order", case, ranks=3)["status"] == "wrong-data"
 
 
-@ONE_LIBRARY
 def test_a_call_that_leaves_another_mode_of_the_processor_is_wrong(core: Core, unusual: Path, tmp_path: Path) -> None:
     record = measure(core, unusual, tmp_path, "round", ALLREDUCE | {"datatype": "int"})
     assert record["status"] == "wrong-data"
     assert "rounding upward, denormal numbers are kept" in record["reason"]
 
 
-@ONE_LIBRARY
 @pytest.mark.parametrize(
     ("fault", "mode"),
     [
