@@ -2,13 +2,15 @@
 #include "recorder.h"
 #include "startup.h"
 #include <fcntl.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-enum { AHEAD_KINDS = 64, PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, UNROUNDED = BINS_PER_OCTAVE };
+enum { AHEAD_KINDS = 64, PLACES = 2 * KINDS, FULL = KINDS * 3 / 4, SPINS = 100, UNROUNDED = BINS_PER_OCTAVE };
 
 struct header *header;
 bool recording, threaded;
@@ -18,42 +20,63 @@ static struct arrival *arrivals;
 static uint16_t places[PLACES]; /* 1 + index of a kind; 0: free */
 static atomic_flag busy = ATOMIC_FLAG_INIT;
 
+/* The holder may have lost its CPU to a thread that waits. */
 void lock_tables(void) {
-    while (atomic_flag_test_and_set_explicit(&busy, memory_order_acquire))
-        ;
+    static const void *first;
+    for (unsigned tries = 1; atomic_flag_test_and_set_explicit(&busy, memory_order_acquire); tries++)
+        if (tries % SPINS == 0)
+            sched_yield();
+    if (!first)
+        first = &inside;
+    if (first != &inside)
+        header->threads = SEVERAL;
 }
 
 void unlock_tables(void) {
     atomic_flag_clear_explicit(&busy, memory_order_release);
 }
 
-/* Maps the file of this rank. Its space is reserved first: a full disk would end the program later. */
-void begin_calls(const char *path, const struct started *started) {
-    const size_t calls = HEADER_BYTES + KINDS * sizeof(struct kind) + ARRIVALS * sizeof(struct arrival);
-    const size_t bytes = calls + MESSAGES * sizeof(struct message);
-    const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
+/* Space is reserved first: a full disk would end the program later. Nothing may end it now, such as a limit of file sizes. */
+static void *map_file(const char *path, size_t bytes) {
+    struct rlimit most;
     void *place = MAP_FAILED;
+    if (getrlimit(RLIMIT_FSIZE, &most) == 0 && most.rlim_cur < bytes)
+        return 0;
+    const int descriptor = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (descriptor >= 0 && posix_fallocate(descriptor, 0, (off_t)bytes) == 0)
         place = mmap(0, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0);
     if (descriptor >= 0)
         close(descriptor);
-    if (place == MAP_FAILED) {
-        fprintf(stderr, "rankbench: %s: cannot be written; calls of rank %d are not recorded\n", path, started->rank);
-        return;
-    }
-    header = place;
-    kinds = (struct kind *)((char *)place + HEADER_BYTES);
-    arrivals = (struct arrival *)(kinds + KINDS);
-    place_messages((char *)place + calls);
+    if (place != MAP_FAILED)
+        return place;
+    if (descriptor >= 0)
+        unlink(path);
+    return 0;
+}
+
+/* A rank without a file takes part in what all ranks do together. */
+void begin_calls(const char *path, const struct started *started) {
+    static struct header unwritten;
+    const size_t calls = HEADER_BYTES + KINDS * sizeof(struct kind) + ARRIVALS * sizeof(struct arrival);
+    void *const place = map_file(path, calls + MESSAGES * sizeof(struct message));
+    header = place ? place : &unwritten;
     *header = (struct header){.magic = "RBCALLS", .layout = LAYOUT, .threads = started->threaded};
     header->rank = (uint32_t)started->rank;
     header->ranks = (uint32_t)started->ranks;
     header->pid = (uint32_t)getpid();
+    resolve_library();
+    if (!place) {
+        fprintf(stderr, "rankbench: %s: cannot be written; calls of rank %d are not recorded\n", path, started->rank);
+        compare_clocks(header, false);
+        return;
+    }
+    kinds = (struct kind *)((char *)place + HEADER_BYTES);
+    arrivals = (struct arrival *)(kinds + KINDS);
+    place_messages((char *)place + calls);
     threaded = started->threaded;
     snprintf(header->library, sizeof header->library, "%s", started->library);
     snprintf(header->version, sizeof header->version, "%s", started->version);
     gethostname(header->host, sizeof header->host - 1);
-    resolve_library();
     prepare_pages(header, HEADER_BYTES + AHEAD_KINDS * sizeof *kinds); /* no part of the program's time */
     prepare_pages(arrivals, AHEAD * sizeof *arrivals);
     prepare_first_messages();
@@ -172,6 +195,7 @@ static void thin_arrivals(void) {
 SELDOM static bool make_room(const struct group *group) {
     if (header->arrivals == ARRIVALS)
         thin_arrivals();
+    read_pair(&header->later_ticks, &header->later_ns);
     if (header->arrivals == ARRIVALS || !is_kept(group->identity, group->sequence))
         return false;
     prepare_pages(&arrivals[header->arrivals], AHEAD * sizeof *arrivals);

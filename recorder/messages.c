@@ -72,6 +72,7 @@ static void thin_messages(void) {
 SELDOM static bool make_room(uint32_t sequence) {
     if (header->messages == MESSAGES)
         thin_messages();
+    read_pair(&header->later_ticks, &header->later_ns);
     if (header->messages == MESSAGES || !is_sampled(sequence, header->message_level))
         return false;
     prepare_pages(&messages[header->messages], AHEAD * sizeof *messages);

@@ -135,6 +135,8 @@ void meet_communicator(MPI_Comm communicator) {
 /* How many partners a rank has in a collective; in a neighbourhood, how many it sends to. */
 int count_partners(MPI_Comm communicator, struct group *group, bool neighbours) {
     int kind = MPI_UNDEFINED, count = 0, in = 0, weighted = 0;
+    if (group->inter && library.Comm_remote_size(communicator, &count) == MPI_SUCCESS)
+        return count;
     if (!neighbours)
         return group->ranks;
     if (group->neighbours >= 0)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 enum {
-    LAYOUT = 4,
+    LAYOUT = 5,
     LINE = 64,
     HEADER_BYTES = 4096,
     KINDS = 4096,
@@ -27,6 +27,7 @@ enum {
     BINS = 40 * BINS_PER_OCTAVE,
     NAME_BYTES = 32,
     MEMORIES = 4,
+    SEVERAL = 2, /* threads that called; 1: there could be several */
     NO_ROOT = -1,
     NOBODY = -1, /* the distance to MPI_PROC_NULL and to MPI_ANY_SOURCE, whose numbers differ between libraries */
     ANYBODY = -2,
@@ -50,6 +51,8 @@ struct header {
     int64_t offset_bound_ns;                 /* half of the shortest exchange; 0: all ranks share a clock */
     uint32_t rank, ranks, pid, finalised, threads, unused;
     uint64_t ended_ticks;
+    uint64_t later_ticks; /* a pair of readings now and then, for a rank that is killed */
+    int64_t later_ns;
     char library[1024], version[256], host[256];
 };
 
@@ -141,6 +144,7 @@ struct memory {
 #define LIBRARY_CALLS(FUNCTION) \
     FUNCTION(Comm_size) \
     FUNCTION(Comm_rank) \
+    FUNCTION(Comm_remote_size) \
     FUNCTION(Comm_group) \
     FUNCTION(Comm_test_inter) \
     FUNCTION(Comm_split_type) \
@@ -298,6 +302,11 @@ static inline void leave_call(struct call *call) {
         lock_tables();
 }
 
+/* What is known of a call in a group of two sides, where only some ranks give data that mean anything. */
+static inline bool has_data(const struct call *call) {
+    return !call->group->inter || call->root >= 0 || call->root == NO_ROOT;
+}
+
 static inline unsigned choose_memory(const struct arguments *given) {
     return (unsigned)((uint64_t)given->count * 0x9e3779b97f4a7c15u >> 56) % MEMORIES;
 }
@@ -325,5 +334,11 @@ static inline void finish_call(void) {
     if (threaded)
         unlock_tables();
     inside = false;
+}
+
+/* A call that failed: its arguments may be wrong and its results were not set. */
+static inline void skip_call(const struct call *call) {
+    header->last_ticks = call->end;
+    finish_call();
 }
 #pragma GCC visibility pop

@@ -5,43 +5,62 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { BUCKET = 8, REQUESTS = 32768, FEW = 32, TESTED = 16 };
+enum { BUCKET = 8, REQUESTS = 32768, BUCKETS = REQUESTS / BUCKET, REACH = 8, FEW = 32, TESTED = 16 };
 enum { Wait = 900, Waitall, Waitany, Waitsome, Test, Testall, Testany, Testsome, Start };
 
 struct request {
     uintptr_t handle;
     struct kind *kind;
     uint64_t begin; /* sum over active calls */
-    uint32_t active : 31, persistent : 1;
-    uint32_t tested; /* TESTED ticks in calls that completed nothing: as if they were a part of the one that will */
+    uint64_t active : 23, persistent : 1;
+    uint64_t tested : 40; /* TESTED ticks in calls that completed nothing: as if they were a part of the one that will */
     struct channel_end end;
     struct posted posted;
 };
 static struct request requests[REQUESTS];
 
-static struct request *find_bucket(uintptr_t handle) {
-    return &requests[(handle ^ handle >> 5 ^ handle >> 15) % (REQUESTS / BUCKET) * BUCKET];
+static uint8_t spilled[BUCKETS]; /* how many of a bucket's requests are in those behind it */
+
+static size_t find_bucket(uintptr_t handle) {
+    return (handle ^ handle >> 5 ^ handle >> 15) % BUCKETS;
 }
 
-static struct request *find_request(uintptr_t handle) {
-    struct request *const bucket = find_bucket(handle);
-    for (int i = 0; i < BUCKET; i++)
-        if (bucket[i].kind && bucket[i].handle == handle)
-            return &bucket[i];
+/* A request with this handle, or, of calls of one kind that may share it, of that kind; 0: there is none. */
+static struct request *find_request(uintptr_t handle, const struct kind *kind) {
+    const size_t home = find_bucket(handle);
+    for (size_t step = 0; step == 0 || (spilled[home] && step < REACH); step++) {
+        struct request *const bucket = &requests[(home + step) % BUCKETS * BUCKET];
+        for (int i = 0; i < BUCKET; i++)
+            if (bucket[i].kind && bucket[i].handle == handle && (!kind || (bucket[i].kind == kind && !bucket[i].persistent)))
+                return &bucket[i];
+    }
     return 0;
+}
+
+static struct request *find_room(uintptr_t handle) {
+    const size_t home = find_bucket(handle);
+    for (size_t step = 0; step < REACH; step++) {
+        struct request *const bucket = &requests[(home + step) % BUCKETS * BUCKET];
+        for (int i = 0; i < BUCKET; i++)
+            if (!bucket[i].kind) {
+                spilled[home] += step > 0;
+                return &bucket[i];
+            }
+    }
+    return 0;
+}
+
+static void free_request(struct request *one) {
+    const size_t home = find_bucket(one->handle);
+    spilled[home] -= (size_t)(one - requests) / BUCKET != home;
+    *one = (struct request){0};
 }
 
 void track_request(struct kind *kind, MPI_Request request, const struct call *call, bool persistent, struct channel_end end) {
     const uintptr_t handle = (uintptr_t)request;
-    struct request *const bucket = find_bucket(handle), *place = 0;
-    for (int i = 0; i < BUCKET; i++) {
-        if (bucket[i].kind == kind && bucket[i].handle == handle && !bucket[i].persistent && !persistent) {
-            place = &bucket[i];
-            break;
-        }
-        if (!bucket[i].kind && !place)
-            place = &bucket[i];
-    }
+    struct request *place = persistent ? 0 : find_request(handle, kind);
+    if (!place)
+        place = find_room(handle);
     if (!place) {
         header->lost_requests++;
         if (!persistent)
@@ -59,16 +78,16 @@ void track_request(struct kind *kind, MPI_Request request, const struct call *ca
 }
 
 static void forget_request(uintptr_t handle) {
-    struct request *const found = find_request(handle);
+    struct request *const found = find_request(handle, 0);
     if (!found)
         return;
     detach_receive(&found->posted);
-    *found = (struct request){0};
+    free_request(found);
 }
 
 /* A cancelled receive takes no message, or one, which only its status says: too late where it has a number already. */
 static void forget_message(uintptr_t handle) {
-    struct request *const found = find_request(handle);
+    struct request *const found = find_request(handle, 0);
     if (!found || cancel_receive(&found->posted))
         return;
     if (found->active && found->end.group && !found->end.sent && found->end.group->identity == found->end.communicator)
@@ -78,7 +97,7 @@ static void forget_message(uintptr_t handle) {
 
 /* One active call of a handle is complete; returns its kind. Requests to nobody may have the same handle. */
 static struct kind *complete(uintptr_t handle, const struct call *call, const MPI_Status *status) {
-    struct request *const found = find_request(handle);
+    struct request *const found = find_request(handle, 0);
     if (!found || !found->active)
         return 0;
     struct kind *const kind = found->kind;
@@ -89,7 +108,7 @@ static struct kind *complete(uintptr_t handle, const struct call *call, const MP
     found->tested = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)
-        *found = (struct request){0};
+        free_request(found);
     return kind;
 }
 
@@ -107,10 +126,10 @@ static void complete_calls(struct completion *one, struct kind *kind, const int 
     const uint64_t ticks = call->end - call->begin;
     if (completed == 0) {
         for (int i = 0; i < one->count; i++) {
-            struct request *const found = find_request(handles[i]);
+            struct request *const found = find_request(handles[i], 0);
             if (found && found->active) {
                 found->kind->waited += ticks;
-                found->tested += (uint32_t)((ticks + TESTED / 2) / TESTED);
+                found->tested += (ticks + TESTED / 2) / TESTED;
                 kind->waited += ticks;
                 return;
             }
@@ -120,11 +139,14 @@ static void complete_calls(struct completion *one, struct kind *kind, const int 
     unsigned active = 0;
     for (int i = 0; i < completed; i++) {
         const int place = places ? places[i] - first : i;
+        if (place < 0 || place >= one->count)
+            continue;
         handles[place] = (uintptr_t)complete(handles[place], call, one->statuses ? &one->statuses[i] : 0);
         active += handles[place] != 0;
     }
     for (int i = 0; i < completed && active; i++) {
-        struct kind *const its = (struct kind *)handles[places ? places[i] - first : i];
+        const int place = places ? places[i] - first : i;
+        struct kind *const its = place < 0 || place >= one->count ? 0 : (struct kind *)handles[place];
         if (its)
             its->waited += ticks / active;
     }
@@ -132,11 +154,15 @@ static void complete_calls(struct completion *one, struct kind *kind, const int 
         kind->waited += ticks;
 }
 
+static uintptr_t read_handle(const void *from, int place, bool fortran) {
+    return (uintptr_t)(fortran ? TO_C(Request, ((const MPI_Fint *)from)[place]) : ((const MPI_Request *)from)[place]);
+}
+
 /* Copies of handles: a completion clears those of the program. */
 static uintptr_t *copy_handles(uintptr_t *few, const void *from, int count, bool fortran) {
     uintptr_t *const copy = count <= FEW ? few : malloc((size_t)count * sizeof *copy);
     for (int i = 0; copy && i < count; i++)
-        copy[i] = (uintptr_t)(fortran ? TO_C(Request, ((const MPI_Fint *)from)[i]) : ((const MPI_Request *)from)[i]);
+        copy[i] = read_handle(from, i, fortran);
     return copy;
 }
 
@@ -169,28 +195,41 @@ struct completer {
     int number, first;
 };
 
-static void end_completion(struct completion *one, struct completer *by, const int *places, int completed, bool succeeded) {
-    leave_call(&one->call);
-    if (!succeeded)
-        one->statuses = 0;
+/* Of a call that failed only the handles say what it completed. */
+static void forget_completed(const struct completion *one, const void *requests_, bool fortran) {
+    for (int i = 0; i < one->count; i++)
+        if (read_handle(requests_, i, fortran) != one->handles[i])
+            forget_request(one->handles[i]);
+}
+
+static void end_completion(struct completion *one, struct completer *by, const int *places, int completed) {
     if (!by->kind)
         by->kind = find_kind(&one->call, by->number, by->name, false);
     count_call(by->kind, &one->call);
     if (completed != MPI_UNDEFINED)
         complete_calls(one, by->kind, places, one->handles ? completed : 0, by->first);
     finish_call();
+}
+
+static void free_copies(struct completion *one) {
     if (one->handles != one->few)
         free(one->handles);
     free(one->made);
 }
 
-static void start_requests(struct call *call, int number, const char *name, const uintptr_t *handles, int count) {
+/* Time of a call that starts several is divided among them. */
+static void start_requests(const struct call *call, const uintptr_t *handles, int count) {
     struct call one = *call;
-    if (count == 0)
-        count_call(find_kind(call, number, name, false), call);
-    one.end = call->begin + (call->end - call->begin) / (unsigned)(count > 0 ? count : 1);
+    unsigned known = 0;
     for (int i = 0; i < count; i++) {
-        struct request *const found = find_request(handles[i]);
+        const struct request *const found = find_request(handles[i], 0);
+        known += found && found->persistent;
+    }
+    if (known == 0)
+        count_call(find_kind(call, Start, "MPI_Start", false), call);
+    one.end = call->begin + (call->end - call->begin) / (known ? known : 1);
+    for (int i = 0; known && i < count; i++) {
+        struct request *const found = find_request(handles[i], 0);
         if (!found || !found->persistent)
             continue;
         struct kind *const kind = found->kind;
@@ -208,11 +247,14 @@ static void start_requests(struct call *call, int number, const char *name, cons
         found->active = 1;
         post_message(started, call, found->end, false, &found->posted);
     }
+    header->last_ticks = call->end;
 }
+
+#define FAILED (error && *error != MPI_SUCCESS) /* in Fortran */
 
 /* --- from C and, where the library's Fortran does not call these, from Fortran --- */
 
-#define CALL(name, parameters, arguments, requests_, count_, fortran, number, places, completed, first, status, several) \
+#define CALL(name, parameters, arguments, requests_, count_, fortran, number, places, completed, first, status, several, failed) \
     int name parameters { \
         static int(*next) parameters; \
         static struct completer by = {0, "MPI_" #number, number, first}; \
@@ -225,13 +267,21 @@ static void start_requests(struct call *call, int number, const char *name, cons
         if (!fortran) \
             seen = choose_statuses(&one, seen, several); \
         const int answer = next arguments; \
-        end_completion(&one, &by, places, completed, answer == MPI_SUCCESS); \
+        leave_call(&one.call); \
+        if (failed) { \
+            forget_completed(&one, requests_, fortran); \
+            skip_call(&one.call); \
+        } else { \
+            end_completion(&one, &by, places, completed); \
+        } \
+        free_copies(&one); \
         return answer; \
     }
 #define C_CALL(name, parameters, arguments, requests_, count_, number, places, completed, status, several) \
-    CALL(name, parameters, arguments, requests_, count_, false, number, places, completed, 0, status, several)
+    CALL(name, parameters, arguments, requests_, count_, false, number, places, completed, 0, status, several, \
+         answer != MPI_SUCCESS)
 #define F_CALL(name, parameters, arguments, requests_, count_, number, places, completed) \
-    CALL(name, parameters, arguments, requests_, count_, true, number, places, completed, 1, 0, false)
+    CALL(name, parameters, arguments, requests_, count_, true, number, places, completed, 1, 0, false, FAILED)
 
 C_CALL(MPI_Wait, (MPI_Request * request, MPI_Status *status), (request, seen), request, 1, Wait, 0, 1, status, false)
 C_CALL(MPI_Waitall, (int count, MPI_Request list[], MPI_Status statuses[]), (count, list, seen), list, count, Waitall, 0, count,
@@ -249,7 +299,7 @@ C_CALL(MPI_Testany, (int count, MPI_Request list[], int *index, int *flag, MPI_S
 C_CALL(MPI_Testsome, (int count, MPI_Request list[], int *done, int indices[], MPI_Status statuses[]),
        (count, list, done, indices, seen), list, count, Testsome, indices, *done, statuses, true)
 
-#define STARTS(name, parameters, arguments, list, count_, fortran) \
+#define STARTS(name, parameters, arguments, list, count_, fortran, failed) \
     int name parameters { \
         static int(*next) parameters; \
         struct completion one; \
@@ -259,14 +309,14 @@ C_CALL(MPI_Testsome, (int count, MPI_Request list[], int *done, int indices[], M
             return next arguments; \
         const int answer = next arguments; \
         leave_call(&one.call); \
-        start_requests(&one.call, Start, "MPI_Start", one.handles, one.count); \
-        finish_call(); \
-        if (one.handles != one.few) \
-            free(one.handles); \
+        if (!(failed)) \
+            start_requests(&one.call, one.handles, one.count); \
+        skip_call(&one.call); \
+        free_copies(&one); \
         return answer; \
     }
-STARTS(MPI_Start, (MPI_Request * request), (request), request, 1, false)
-STARTS(MPI_Startall, (int count, MPI_Request list[]), (count, list), list, count, false)
+STARTS(MPI_Start, (MPI_Request * request), (request), request, 1, false, answer != MPI_SUCCESS)
+STARTS(MPI_Startall, (int count, MPI_Request list[]), (count, list), list, count, false, answer != MPI_SUCCESS)
 
 #define FORGETS(name, parameters, arguments, request, fortran, forget) \
     int name parameters { \
@@ -308,9 +358,9 @@ FORGETS(MPI_Cancel, (MPI_Request * request), (request), request, false, forget_m
     F_CALL(mpi_testsome##suffix, \
            (MPI_Fint * count, MPI_Fint * list, MPI_Fint * done, MPI_Fint * indices, void *statuses, MPI_Fint *error), \
            (count, list, done, indices, statuses, error), list, *count, Testsome, indices, *done) \
-    STARTS(mpi_start##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, 1, true) \
+    STARTS(mpi_start##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, 1, true, FAILED) \
     STARTS(mpi_startall##suffix, (MPI_Fint * count, MPI_Fint * list, MPI_Fint * error), (count, list, error), list, *count, \
-           true) \
+           true, FAILED) \
     FORGETS(mpi_request_free##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, true, forget_request) \
     FORGETS(mpi_cancel##suffix, (MPI_Fint * request, MPI_Fint * error), (request, error), request, true, forget_message)
 F_CALLS(_f08_)

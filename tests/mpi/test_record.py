@@ -199,6 +199,60 @@ def test_a_command_that_is_stopped_leaves_its_calls(
     assert sorted(find(decode(output.read_bytes(), ""), "MPI_Barrier").calls) == [30, 30]
 
 
+@pytest.mark.each_library
+@pytest.mark.parametrize("library", [WHEELS[0], *map(mark_thorough, WHEELS[1:])], indirect=True)
+def test_a_call_that_fails_changes_nothing(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The results of such a call were never set, and its arguments may be wrong."""
+    got, code = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "errors", tmp_path)))
+    assert (code, got.finalised) == (0, [True] * 2)
+    assert find(got, "MPI_Allreduce").calls == [20, 20]
+
+
+@pytest.mark.each_library
+@pytest.mark.parametrize("library", [WHEELS[0], *map(mark_thorough, WHEELS[1:])], indirect=True)
+def test_requests_of_many_kinds_are_completed(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """MPICH gives one handle to all sends that are complete at once."""
+    program = str(compile_program(library, "requests", tmp_path))
+    got, _ = run(library, home, tmp_path, monkeypatch, program)
+    assert got.dropped.requests == 0
+    sends = [kind for kind in got.kinds if kind.call == "MPI_Isend"]
+    assert {kind.bytes: kind.completed for kind in sends} == {size: [50, 50] for size in range(1, 41)}
+    started = find(got, "MPI_Send_init", form="persistent")
+    assert (started.calls, started.completed) == ([200, 200], [200, 200])
+    computing = sum(kind.between_s[0] for kind in got.kinds)
+    within = sum(kind.seconds[0] for kind in got.kinds)
+    assert computing + within <= got.seconds[0] * 1.001
+
+
+def test_collectives_between_two_groups_are_counted(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Their arrays have an element for each rank of the other group."""
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "requests", tmp_path)), ranks=3)
+    kinds = [kind for kind in got.kinds if kind.call in {"MPI_Alltoallv", "MPI_Alltoallw"}]
+    assert {kind.bytes for kind in kinds} == {8}
+    assert sum(sum(kind.calls) for kind in kinds) == 6
+    assert {kind.bytes for kind in got.kinds if kind.call == "MPI_Gather"} == {0, 8}
+
+
+def test_a_rank_without_a_file_does_not_stop_the_others(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """A disk can be full on one node only."""
+    program = compile_program(library, "ends", tmp_path)
+    script = tmp_path / "elsewhere"
+    first = '[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 0 ]'
+    script.write_text(f"#!/bin/sh\n{first} || export RANKBENCH_RECORD=/nowhere\nexec {program}\n")
+    script.chmod(0o755)
+    with pytest.raises(RankbenchError, match="1 of 2 ranks left no record, the first is rank 1"):
+        run(library, home, tmp_path, monkeypatch, str(script))
+    assert "cannot be written; calls of rank 1 are not recorded" in capfd.readouterr().err
+
+
 def test_waiting_in_tests_and_calls_that_create_are_counted(
     library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

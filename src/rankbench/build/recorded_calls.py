@@ -238,6 +238,10 @@ def render_c(wrapper: Wrapper) -> str:
         return next({", ".join(names)});
 {look}    const int answer = next({passed});
     leave_call(&call);
+    if (answer != MPI_SUCCESS) {{
+        skip_call(&call);
+        return answer;
+    }}
 {body}    finish_call();
     return answer;
 }}
@@ -261,6 +265,10 @@ def render_fortran(wrapper: Wrapper, suffix: str) -> str:
     }}
     next({", ".join(names)});
     leave_call(&call);
+    if (error_ && *(MPI_Fint *)error_ != MPI_SUCCESS) {{
+        skip_call(&call);
+        return;
+    }}
 {body}    finish_call();
 }}
 """
@@ -370,8 +378,8 @@ def list_ends(wrapper: Wrapper, *, is_in_c: bool) -> Iterator[str]:
 
 
 def choose_status(any_source: str, field: str, word: str) -> str:
-    """Return the C expression for a source or tag: that of the status, if the call gave any and succeeded."""
-    return f"{any_source} && answer == MPI_SUCCESS ? seen->{field} : {word}" if any_source else word
+    """Return the C expression for a source or tag: that of the status, if the call gave any."""
+    return f"{any_source} ? seen->{field} : {word}" if any_source else word
 
 
 def is_collective(wrapper: Wrapper) -> bool:
@@ -411,7 +419,11 @@ def find_features(wrapper: Wrapper, in_place: str) -> Iterator[str]:
     partner = next((word for word in PARTNERS if word in words), "")
     if partner:
         yield f"call.peer = {partner};"
-    if wrapper.amount:
+    if wrapper.amount and "root" in words:
+        yield "if (has_data(&call)) {"
+        yield from (f"    {line}" for line in add_amounts(wrapper, in_place))
+        yield "}"
+    elif wrapper.amount:
         yield from add_amounts(wrapper, in_place)
     if partner:
         yield "if (call.peer == MPI_PROC_NULL)"

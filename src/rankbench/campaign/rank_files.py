@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from rankbench.model import RankbenchError
 
-LAYOUT = 4
+LAYOUT = 5
 MAGIC = b"RBCALLS\0"
 HEADER = np.dtype(
     [
@@ -26,6 +26,8 @@ HEADER = np.dtype(
         *((name, "i8") for name in ("first_offset_ns", "last_offset_ns", "offset_bound_ns")),
         *((name, "u4") for name in ("rank", "ranks", "pid", "finalised", "threads", "unused")),
         ("ended_ticks", "u8"),
+        ("later_ticks", "u8"),
+        ("later_ns", "i8"),
         *(("library", "S1024"), ("version", "S256"), ("host", "S256")),
     ]
 )
@@ -54,6 +56,7 @@ MESSAGE = np.dtype(
     [("channel", "u8"), ("sequence", "u4"), ("kind", "u4"), *((name, "u8") for name in ("posted", "begin", "end"))]
 )
 ARRIVALS = 131072
+SEVERAL = 2
 ROOT = SENT = np.uint32(1 << 31)
 NS_PER_S = 1e9
 
@@ -66,6 +69,8 @@ class RankFile(NamedTuple):
     seconds: float
     ticks_per_ns: float
     finalised: bool
+    several_threads: bool
+    """Whether more than one called."""
     host: str
     library: str
     version: str
@@ -96,8 +101,9 @@ def read_rank(path: Path) -> RankFile:
     if fields["layout"] != LAYOUT:
         raise RankbenchError(f"{path}: layout {fields['layout']} of a rank's record, expected {LAYOUT}")
     first, last, rate = fields["first_ticks"], fields["last_ticks"], fields["ticks_per_ns"]
-    if fields["last_ns"] > fields["first_ns"]:
-        rate = (last - first) / (fields["last_ns"] - fields["first_ns"])
+    pairs = (last, fields["last_ns"]), (fields["later_ticks"], fields["later_ns"])
+    if known := [(ticks, moment) for ticks, moment in pairs if moment > fields["first_ns"]]:
+        rate = (known[0][0] - first) / (known[0][1] - fields["first_ns"])
     behind = HEADER_BYTES + KINDS * KIND.itemsize
     events = np.frombuffer(content, ARRIVAL, fields["arrivals"], behind)
     ends = np.frombuffer(content, MESSAGE, fields["messages"], behind + ARRIVALS * ARRIVAL.itemsize)
@@ -114,6 +120,7 @@ def read_rank(path: Path) -> RankFile:
         seconds=max(0, last - first) / rate / NS_PER_S,
         ticks_per_ns=rate,
         finalised=bool(fields["finalised"]),
+        several_threads=fields["threads"] >= SEVERAL,
         host=read_text(fields["host"]),
         library=read_text(fields["library"]),
         version=read_text(fields["version"]),

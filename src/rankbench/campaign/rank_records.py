@@ -13,7 +13,7 @@ from rankbench.campaign.rank_files import BINS_PER_OCTAVE, FEATURES, NS_PER_S, R
 from rankbench.campaign.rank_waiting import Waiting, find_lateness, find_waiting
 from rankbench.model import Form, RankbenchError
 from rankbench.model.program_records import FORMAT, Bin, Dropped, Kind, Partner, RunRecord, sum_time
-from rankbench.profiles import find_operation
+from rankbench.profiles import WITH_REQUEST, find_operation
 
 ANY_SIZE = 2**64 - 1
 GAPS = 1
@@ -35,10 +35,18 @@ def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
         )
     if not ranks:
         raise RankbenchError(
-            "no rank called MPI_Init: the program is no MPI program, is linked statically, or drops LD_PRELOAD"
+            "no rank called MPI_Init: the program is no MPI program, is linked statically, drops LD_PRELOAD, or has "
+            "sessions only"
         )
     count = ranks[0].ranks
-    if [entry.rank for entry in ranks] != list(range(count)):
+    numbers = [entry.rank for entry in ranks]
+    if len({entry.ranks for entry in ranks}) == 1 and sorted({*numbers}) == numbers != list(range(count)):
+        missing = next(rank for rank in range(count) if rank not in numbers)
+        raise RankbenchError(
+            f"{count - len(ranks)} of {count} ranks left no record, the first is rank {missing}: what it printed says "
+            "why (a full disk, a limit of file sizes, another folder on its node)"
+        )
+    if numbers != list(range(count)):
         used = ranks[0].version.partition("\n")[0].strip()
         raise RankbenchError(
             f"{len(ranks)} ranks left records, of worlds of {count}: expected one world; is the launcher that of the "
@@ -54,6 +62,7 @@ def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
         hosts=[entry.host for entry in ranks],
         seconds=[entry.seconds for entry in ranks],
         finalised=[entry.finalised for entry in ranks],
+        several_threads=any(entry.several_threads for entry in ranks),
         kinds=join_kinds(ranks),
         dropped=sum_dropped(ranks),
         clock_bound_ns=max(entry.bound_ns for entry in ranks),
@@ -180,5 +189,5 @@ def name_form(call: str, *, started: bool) -> Form:
     name = call.removeprefix("MPI_").lower()
     if started:
         return "persistent"
-    is_nonblocking = name[:1] == "i" and find_operation(name) and name.removesuffix("_init") != find_operation(name)
-    return "nonblocking" if is_nonblocking else "blocking"
+    of_name = name[:1] == "i" and find_operation(name) and name.removesuffix("_init") != find_operation(name)
+    return "nonblocking" if of_name or name in WITH_REQUEST else "blocking"

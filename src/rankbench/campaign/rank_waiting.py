@@ -7,7 +7,8 @@ call takes.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +18,10 @@ from rankbench.campaign.rank_files import NS_PER_S, ROOT, SENT, RankFile
 
 WAIT_FOR_ROOT = {"MPI_Bcast", "MPI_Scatter", "MPI_Scatterv"}
 ROOT_WAITS = {"MPI_Reduce", "MPI_Gather", "MPI_Gatherv"}
+UNKNOWN = {f"MPI_{name}" for name in ("Scan", "Exscan")}
+"""They wait for ranks below them in the communicator, which need not be those below them in MPI_COMM_WORLD."""
+NEIGHBOURS = "MPI_Neighbor"
+"""Such calls wait for neighbours, which are not known."""
 QUANTILES = (0.1, 0.5, 0.9)
 MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 
@@ -33,8 +38,10 @@ class Waiting(NamedTuple):
 class Events(NamedTuple):
     """Arrivals at collectives, of all ranks."""
 
-    owner: NDArray[np.int64]
+    first: NDArray[np.int64]
+    """Where each rank's begin, and behind them where all end."""
     kind: NDArray[np.int64]
+    name: NDArray[np.str_]
     is_root: NDArray[np.bool_]
     begin_ns: NDArray[np.float64]
     end_ns: NDArray[np.float64]
@@ -68,16 +75,16 @@ def arrange_events(ranks: Sequence[RankFile], base: int) -> Events:
         ranks: of one run.
         base: the moment from which times are counted, in ns.
     """
-    owner = np.concatenate([np.full(len(entry.arrivals), place) for place, entry in enumerate(ranks)])
     events = np.concatenate([entry.arrivals for entry in ranks])
-    kind = (events["kind"] & ~ROOT).astype(int)
+    kinds = [(entry.arrivals["kind"] & ~ROOT).astype(int) for entry in ranks]
     keys = np.stack([events["communicator"], events["sequence"].astype(np.uint64)], axis=1)
     _, group, members = np.unique(keys, axis=0, return_inverse=True, return_counts=True)
     group = group.reshape(-1)
-    size = np.array([int(ranks[who].kinds["ranks"][what]) for who, what in zip(owner, kind, strict=True)], dtype=int)
+    size = np.concatenate([entry.kinds["ranks"][kind] for entry, kind in zip(ranks, kinds, strict=True)])
     return Events(
-        owner=owner,
-        kind=kind,
+        first=find_begins(entry.arrivals for entry in ranks),
+        kind=np.concatenate(kinds),
+        name=np.concatenate([entry.kinds["name"][kind] for entry, kind in zip(ranks, kinds, strict=True)]).astype(str),
         is_root=(events["kind"] & ROOT) != 0,
         begin_ns=np.concatenate([entry.begin_ns + (entry.origin_ns - base) for entry in ranks]),
         end_ns=np.concatenate([entry.end_ns + (entry.origin_ns - base) for entry in ranks]),
@@ -88,20 +95,20 @@ def arrange_events(ranks: Sequence[RankFile], base: int) -> Events:
 
 def find_collective_waiting(ranks: Sequence[RankFile], events: Events) -> list[Waiting]:
     """Return what each rank waited in collectives."""
-    owner, kind, is_root, begin, end, group, complete = events
-    names = np.array([ranks[who].kinds["name"][what] for who, what in zip(owner, kind, strict=True)], dtype="S32")
+    first, kind, names, is_root, begin, end, group, complete = events
+    chosen = complete & ~np.isin(names, list(UNKNOWN)) & ~np.char.startswith(names, NEIGHBOURS)
     last = np.full(len(np.unique(group)), -np.inf)
     root = last.copy()
     np.maximum.at(last, group, begin)
     np.maximum.at(root, group[is_root], begin[is_root])
-    release = np.where(np.isin(names, [name.encode() for name in WAIT_FOR_ROOT]), root[group], last[group])
-    release = np.where(np.isin(names, [name.encode() for name in ROOT_WAITS]) & ~is_root, begin, release)
+    release = np.where(np.isin(names, list(WAIT_FOR_ROOT)), root[group], last[group])
+    release = np.where(np.isin(names, list(ROOT_WAITS)) & ~is_root, begin, release)
     waiting = np.clip(release - begin, 0.0, end - begin)
     answers = []
-    for place, entry in enumerate(ranks):
-        chosen = complete & (owner == place)
-        matched = count_kinds(kind[chosen], entry)
-        waited_ns = count_kinds(kind[chosen], entry, waiting[chosen])
+    for entry, (begins, ends) in zip(ranks, pairwise(first), strict=True):
+        of_rank = slice(begins, ends)
+        matched = count_kinds(kind[of_rank][chosen[of_rank]], entry)
+        waited_ns = count_kinds(kind[of_rank][chosen[of_rank]], entry, waiting[of_rank][chosen[of_rank]])
         each_s = np.divide(waited_ns, matched * NS_PER_S, out=np.zeros_like(matched), where=matched > 0)
         answers.append(Waiting(matched, each_s * entry.kinds["calls"]))
     return answers
@@ -110,14 +117,14 @@ def find_collective_waiting(ranks: Sequence[RankFile], events: Events) -> list[W
 def find_lateness(ranks: Sequence[RankFile]) -> list[dict[int, list[float]]]:
     """Return, for each rank and kind of collective, how long after the first rank it arrived: QUANTILES, in ns."""
     events = arrange_events(ranks, find_base(ranks))
-    first = np.full(len(np.unique(events.group)), np.inf)
-    np.minimum.at(first, events.group, events.begin_ns)
-    late_ns = events.begin_ns - first[events.group]
+    earliest = np.full(len(np.unique(events.group)), np.inf)
+    np.minimum.at(earliest, events.group, events.begin_ns)
+    late_ns = events.begin_ns - earliest[events.group]
     answers = []
-    for place in range(len(ranks)):
-        chosen = events.complete & (events.owner == place)
-        kinds = np.unique(events.kind[chosen])
-        quantiles = {int(kind): np.quantile(late_ns[chosen & (events.kind == kind)], QUANTILES) for kind in kinds}
+    for begins, ends in pairwise(events.first):
+        of_rank = slice(begins, ends)
+        late, kind = late_ns[of_rank][events.complete[of_rank]], events.kind[of_rank][events.complete[of_rank]]
+        quantiles = {int(number): np.quantile(late[kind == number], QUANTILES) for number in np.unique(kind)}
         answers.append({kind: [float(value) for value in values] for kind, values in quantiles.items()})
     return answers
 
@@ -130,7 +137,8 @@ def find_message_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
     level = max(entry.message_level for entry in ranks)
     bound = 2 * max(entry.bound_ns for entry in ranks)
     chosen = [is_sampled(entry.messages["sequence"], level) for entry in ranks]
-    owner = np.concatenate([np.full(int(sampled.sum()), place) for place, sampled in enumerate(chosen)])
+    first = find_begins(sampled[sampled] for sampled in chosen)
+    owner = np.repeat(np.arange(len(ranks)), np.diff(first))
     ends = np.concatenate([entry.messages[sampled] for entry, sampled in zip(ranks, chosen, strict=True)])
     moments = np.concatenate(
         [entry.moments_ns[:, sampled] + (entry.origin_ns - base) for entry, sampled in zip(ranks, chosen, strict=True)],
@@ -154,11 +162,16 @@ def find_message_waiting(ranks: Sequence[RankFile], base: int) -> list[Waiting]:
     share[completed] = longest[call] / together[call]
     kind = (ends["kind"] & ~SENT).astype(int)
     answers = []
-    for place, entry in enumerate(ranks):
-        of_rank = owner == place
+    for entry, (begins, behind) in zip(ranks, pairwise(first), strict=True):
+        of_rank = slice(begins, behind)
         waited_s = count_kinds(kind[of_rank], entry, share[of_rank]) * 2.0**level / NS_PER_S
-        answers.append(Waiting(count_kinds(kind[of_rank & known], entry), waited_s))
+        answers.append(Waiting(count_kinds(kind[of_rank][known[of_rank]], entry), waited_s))
     return answers
+
+
+def find_begins(parts: Iterable[NDArray[Any]]) -> NDArray[np.int64]:
+    """Return where each of several parts begins if they are put behind each other, and where the last one ends."""
+    return np.concatenate([[0], np.cumsum([len(part) for part in parts], dtype=np.int64)])
 
 
 def count_kinds(

@@ -156,7 +156,9 @@ class Recorded(Record, frozen=True):
     mpi_s: float = 0.0
     """In calls of MPI."""
     waiting_s: float = 0.0
-    """In collectives, until the last rank arrived."""
+    """Of these, until a later rank or partner came."""
+    several_threads: bool = False
+    """Whether more than one thread of a rank called."""
     uncovered: list[Uncovered] = []
 
     @property

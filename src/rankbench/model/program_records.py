@@ -112,6 +112,8 @@ class RunRecord(Record, frozen=True):
     finalised: list[bool]
     kinds: list[Kind]
     dropped: Dropped
+    several_threads: bool = False
+    """Whether more than one thread of a rank called; times of all are added up."""
     clock_bound_ns: float = 0.0
     """How far the clocks of ranks may differ; 0: they share one."""
 

@@ -128,7 +128,7 @@ def find_operation(name: str) -> str:
     if plain in OTHER_END | COMPLETION or plain in MANAGING or plain.startswith(MANAGING_PREFIXES):
         return ""
     collective = plain.removeprefix("i")
-    return collective if collective in NONBLOCKING else plain
+    return collective if collective in NONBLOCKING else WITH_REQUEST.get(plain, plain)
 
 
 NONBLOCKING = {
@@ -136,6 +136,8 @@ NONBLOCKING = {
     *("gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"),
     *("neighbor_allgather", "neighbor_allgatherv", "neighbor_alltoall", "neighbor_alltoallv", "neighbor_alltoallw"),
 }
+WITH_REQUEST = {f"r{name}": name for name in ("put", "get", "accumulate", "get_accumulate")}
+"""One-sided calls that are completed by a request, and their operations."""
 MANAGING = {"finalize", "initialized", "finalized", "abort", "wtime", "wtick", "pcontrol", "init", "init_thread"}
 MANAGING_PREFIXES = (
     "comm_",
@@ -149,7 +151,7 @@ MANAGING_PREFIXES = (
     "graph_",
     "intercomm_",
     "error",
-    "get_",
+    *(f"get_{what}" for what in ("address", "count", "elements", "hw_resource", "library", "processor", "version")),
     "request_",
     "file_",
 )

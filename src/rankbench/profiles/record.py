@@ -45,6 +45,7 @@ NOBODY = -1
 """The distance to MPI_PROC_NULL."""
 TO_NOBODY = "to MPI_PROC_NULL"
 NO_OPERATION = "nothing that is measured corresponds to it"
+OF_UNKNOWN = "for calls that are not recorded"
 UNIT = 8
 """Largest number of bytes of which mean sizes are multiples, where all sizes are: a reduction has whole elements."""
 LEAST_SHARE = 0.0005
@@ -63,6 +64,8 @@ class Group:
     """Empty: that of the operation."""
     calls: float
     """Over all ranks."""
+    callers: frozenset[int]
+    """The ranks that make them."""
     seconds: list[float]
     waiting_s: list[float]
     between_s: float = 0.0
@@ -99,7 +102,7 @@ def read(text: str, file: str) -> Profile:
     return Profile(
         NAME,
         calls,
-        list(dict.fromkeys(kind.call for kind in others if kind.bytes >= 0 and is_relevant(kind, mpi_s))),
+        list(dict.fromkeys(kind.call for kind in others if is_relevant(kind, mpi_s))),
         tuple(unknown),
         Recorded(
             file=file,
@@ -110,6 +113,7 @@ def read(text: str, file: str) -> Profile:
             seconds=sum(run.seconds) / run.ranks,
             mpi_s=mpi_s,
             waiting_s=sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks,
+            several_threads=run.several_threads,
             uncovered=uncovered,
         ),
     )
@@ -131,7 +135,10 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
             others.append(kind)
             received.append(msgspec.structs.replace(kind, seconds=[0.0] * run.ranks, waited_s=[]))
             continue
-        if name in OTHER_END | COMPLETION or name.startswith(EPOCHS):
+        if name in COMPLETION:
+            others.append(kind)  # What is left of its time is of calls that are not recorded.
+            continue
+        if name in OTHER_END or name.startswith(EPOCHS):
             (epochs if name.startswith(EPOCHS) else received).append(kind)
             continue
         operation = find_operation(kind.call.removeprefix("MPI_"))
@@ -150,6 +157,7 @@ def group_calls(run: RunRecord) -> tuple[list[Group], list[Kind]]:
         group = groups.setdefault(key, candidate)
         if group is not candidate:
             group.calls += candidate.calls
+            group.callers |= candidate.callers
         if not is_prepared(kind):
             group.add_time(kind)
     others += add_times(groups.values(), received, {"pingpong", *(name for name, _, _ in NEIGHBOURS)})
@@ -192,7 +200,10 @@ def make_group(kind: Kind, operation: str, name: str) -> Group:
         operation = "sendrecv-replace"
     nothing = [0.0] * ranks
     datatype = find_datatype(kind, name)
-    return Group(operation, form, kind.bytes, kind.ranks, datatype, calls, nothing, nothing, options=dict(options))
+    callers = frozenset(rank for rank, count in enumerate(kind.calls) if count)
+    return Group(
+        operation, form, kind.bytes, kind.ranks, datatype, calls, callers, nothing, nothing, options=dict(options)
+    )
 
 
 def find_datatype(kind: Kind, name: str) -> str:
@@ -236,6 +247,7 @@ def join_groups(groups: Sequence[Group]) -> Group:
         groups[0],
         size_bytes=round(mean / unit) * unit,
         calls=calls,
+        callers=frozenset().union(*(group.callers for group in groups)),
         seconds=[sum(of_rank) for of_rank in zip(*(group.seconds for group in groups), strict=True)],
         waiting_s=[sum(of_rank) for of_rank in zip(*(group.waiting_s for group in groups), strict=True)],
         between_s=sum(group.between_s for group in groups),
@@ -261,10 +273,11 @@ def find_arrival(group: Group) -> dict[str, str]:
     """Return how ranks arrive: together, one late, or at random times; the spread is that of the mean call."""
     if group.operation not in NONBLOCKING or sum(group.waiting_s) < WAITED * sum(group.seconds):
         return {}
-    most = max(group.waiting_s)
-    late = sum(waited < LATE * most for waited in group.waiting_s)
-    each = group.calls / len(group.seconds)
-    waiting = [waited / each for waited in group.waiting_s if waited >= LATE * most]
+    waiting_s = [group.waiting_s[rank] for rank in group.callers]
+    most = max(waiting_s)
+    late = sum(waited < LATE * most for waited in waiting_s)
+    each = group.calls / len(waiting_s)
+    waiting = [waited / each for waited in waiting_s if waited >= LATE * most]
     mean_us = sum(waiting) / len(waiting) * US
     spread_us = min(MOST_SPREAD_US, round(mean_us if late == 1 else 2 * mean_us))
     return {"arrival": "one-late" if late == 1 else "random", "spread_us": str(spread_us)} if spread_us else {}
@@ -279,6 +292,8 @@ def find_gap(group: Group) -> dict[str, str]:
 
 def is_relevant(kind: Kind, mpi_s: float) -> bool:
     """Return whether a kind that does something takes a share of the mean rank's time in MPI that is worth a line."""
+    if kind.bytes < 0 or name_call(kind) in COMPLETION:
+        return False
     return not is_to_nobody(kind) and sum(sum_time(kind)) >= LEAST_SHARE * mpi_s * len(kind.calls) > 0
 
 
@@ -287,6 +302,7 @@ def list_uncovered(others: Iterable[Kind], total_s: float) -> Iterator[Uncovered
     shares: dict[str, float] = {}
     for kind in others:
         why = "its size is not known" if kind.bytes < 0 else TO_NOBODY if is_to_nobody(kind) else NO_OPERATION
+        why = OF_UNKNOWN if name_call(kind) in COMPLETION else why
         what = f"{kind.call}: {why}"
         shares[what] = shares.get(what, 0.0) + (sum(sum_time(kind)) / total_s if total_s else 0.0)
     for what, share in sorted(shares.items(), key=lambda entry: -entry[1]):

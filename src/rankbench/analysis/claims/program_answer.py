@@ -99,17 +99,23 @@ def find_answer(view: CampaignView) -> ProgramAnswer | None:
     uncovered_s = recorded.mpi_s * find_uncovered(recorded, placed)
     best = placed.standings[0].candidate
     crowded = share_cores(view, placed)
+    besides = {name: uncovered_s + find_waiting(view, recorded, placed, name) for name in view.candidates}
     predictions = [
         Prediction(
             standing.candidate,
-            add_interval(view, placed, standing, uncovered_s + find_waiting(view, placed, standing.candidate)),
+            add_interval(view, placed, standing, besides[standing.candidate]),
             find_recorded_mpi(view, recorded, standing.candidate),
-            None if crowded or recorded.mpi_s > recorded.seconds else predict_ratio(view, placed, standing, rest_s),
+            None if crowded or has_threads(recorded) else predict_ratio(view, placed, standing, rest_s),
             find_measured(view, best, standing.candidate),
         )
         for standing in placed.standings
     ]
     return ProgramAnswer(recorded, placed, predictions, crowded)
+
+
+def has_threads(recorded: Recorded) -> bool:
+    """Return whether several threads of a rank called, whose times are added up."""
+    return recorded.several_threads or recorded.mpi_s > recorded.seconds
 
 
 def share_cores(view: CampaignView, placed: Mix) -> bool:
@@ -129,11 +135,15 @@ def find_recorded_time(view: CampaignView, recorded: Recorded, placed: Mix) -> f
     return min(time_s or spent_s, recorded.mpi_s - recorded.waiting_s)
 
 
-def find_waiting(view: CampaignView, placed: Mix, candidate: str) -> float:
-    """Return the mean rank's waiting in the candidate's own run, else in the recorded one, in seconds."""
+def find_waiting(view: CampaignView, recorded: Recorded, placed: Mix, candidate: str) -> float:
+    """Return the mean rank's waiting in the measured calls, in the candidate's own run, else in the recorded one, in
+    seconds.
+    """
+    covered_s = sum(part.calls.waiting_s for part in placed.parts)
     if run := view.records.get(candidate):
-        return sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks
-    return sum(part.calls.waiting_s for part in placed.parts)
+        waiting_s = sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks
+        return max(0.0, waiting_s - max(0.0, recorded.waiting_s - covered_s))
+    return covered_s
 
 
 def find_own(view: CampaignView, recorded: Recorded) -> str:
@@ -248,7 +258,7 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
         library=recorded.library,
         waiting=recorded.waiting_s / recorded.mpi_s,
     )
-    if recorded.mpi_s > recorded.seconds:
+    if has_threads(recorded):
         yield say(
             "The times of threads that are in MPI at the same time are added up, so no run time is predicted. Measure "
             "the program itself."

@@ -145,7 +145,7 @@ def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[
     if names:
         yield f"Most of the time in MPI: {', '.join(names)}."
     yield from describe_waiting(rows)
-    if sum_s > sum(run.seconds):
+    if run.several_threads or sum_s > sum(run.seconds):
         yield "The times of threads that are in MPI at the same time are added up."
     unfinished = run.finalised.count(False)
     if unfinished:
@@ -153,7 +153,10 @@ def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[
     if run.dropped.merged_kinds:
         yield f"{run.dropped.merged_kinds} calls are recorded without their size, since there were too many kinds."
     if run.dropped.requests:
-        yield f"The completion of {run.dropped.requests} nonblocking calls is not known, since too many were open."
+        yield (
+            f"The completion of {run.dropped.requests} nonblocking calls is not known, since too many were open or had "
+            "one handle."
+        )
     if run.dropped.arrivals_kept < 1:
         yield f"Waiting in collectives is estimated from {run.dropped.arrivals_kept:.0%} of them."
     if run.dropped.messages_kept < 1:
