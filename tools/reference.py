@@ -59,7 +59,8 @@ Many commands take `--format json`, and `--output FILE`; `-` is standard output.
 has the keys, [Exit codes](exit-codes.md) what scripts can rely on.
 
 Variables: `RANKBENCH_HOME` (libraries and builds), `RANKBENCH_RESULTS` (campaigns), and, for the options of the same
-names, `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`, `RANKBENCH_LAUNCHER`.
+names (of `submit` only the third), `RANKBENCH_HOSTS`, `RANKBENCH_REMOTE_SHELL`, `RANKBENCH_BINDING`,
+`RANKBENCH_LAUNCHER`, `RANKBENCH_ONE_MACHINE`.
 """
 USAGE_WIDTH = 50
 """Longer usages do not widen the column of the others."""

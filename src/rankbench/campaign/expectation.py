@@ -135,7 +135,7 @@ def check_time(stop: Stop, cases: int, expected: Expectation) -> str:
     usual, fitting = (count_fitting(stop, block_s) for block_s in (expected.usual_s, expected.least_s))
     if usual >= stop.blocks_min:
         return ""
-    time = stop.until.partition(" ")[2]
+    time = notation.name_time_limit(stop.until)
     if fitting >= min(COMPARABLE, stop.blocks_min):
         most = "" if usual == fitting else f" (usually; at most {fitting:.0f})"
         fit = f"about {max(usual, 1):.0f} of at least {stop.blocks_min} blocks fit into the time of {time}{most}"

@@ -76,7 +76,8 @@ def take_over(store: Store, wanted: Plan, more: int) -> None:
     blocks = max((launch.block for launch in store.launches()), default=0)
     if more:
         # Of a plan with a limit of time, these blocks are wanted beyond it.
-        until = plan.stop.until if math.isinf(notation.find_time_limit_s(plan.stop.until)) else "blocks"
+        rule = plan.stop.until.partition(notation.OR)[0]
+        until = rule if math.isinf(notation.find_time_limit_s(rule)) else "blocks"
         stop = msgspec.structs.replace(plan.stop, blocks_min=blocks + more, blocks_max=blocks + more, until=until)
         plan = msgspec.structs.replace(plan, stop=stop)
     changed = differences(record.plan, plan)

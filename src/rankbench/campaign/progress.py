@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter, defaultdict
 from collections.abc import Container, Sequence
 from statistics import linear_regression, mean, median
@@ -116,10 +115,10 @@ class Progress:
     @property
     def share_done(self) -> float:
         """Return which share of the blocks up to the target, or of the plan's time, is over."""
-        limit_s = notation.find_time_limit_s(self.campaign.plan.stop.until)
-        if not math.isinf(limit_s):
-            return min(1.0, self._spent_s / limit_s)
-        return min(1.0, (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks)
+        until = notation.parse_until(self.campaign.plan.stop.until)
+        of_time = self._spent_s / until.limit_s
+        of_blocks = (self.block - 1 + self.turns_done / len(self._of_a_block())) / self.blocks
+        return min(1.0, of_time if until.rule == "time" else max(of_time, of_blocks))
 
     @property
     def _spent_s(self) -> float:
@@ -149,13 +148,10 @@ class Progress:
         most = self.seconds_left(stop.blocks_max)
         if least is None or most is None:
             return None
-        limit_s = notation.find_time_limit_s(stop.until)
-        if not math.isinf(limit_s):
-            most = max(0.0, min(most, limit_s - self._spent_s))
-            least = min(least, most)
         if self.look:
             least = self.seconds_left(self.blocks) or 0.0
-        return least, max(least, most)
+        left_s = max(0.0, notation.find_time_limit_s(stop.until) - self._spent_s)
+        return min(least, left_s), min(max(least, most), left_s)
 
     def find_value_ns(self, candidate: str, case: Case) -> float | None:
         """Return a candidate's median over its launches so far."""

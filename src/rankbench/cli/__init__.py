@@ -30,7 +30,7 @@ from rankbench.cli.signals import Terminated, catch_signals, exit_code
 from rankbench.cli.standard_output import Output, OutputError
 from rankbench.workflows.locations import home
 
-USAGE_ERROR = 2
+USAGE_ERROR, SOFTWARE_ERROR = 2, 70
 MOVED = {"clock": "verify --clocks", "list": "status", "presets": "plan", "script": "submit --print"}
 """Words for what other commands do, which are taken for commands."""
 OBJECTS_BETWEEN = 50_000
@@ -195,7 +195,8 @@ def call(words: Sequence[str]) -> int:
         line = extras.explain(error, name) if isinstance(error, ModuleNotFoundError) else ""
         if line and read_completed_words():
             return USAGE_ERROR
-        return complain(line or explain_error(error, words, home()))
+        is_own = not line and not (isinstance(error, OSError) and error.filename)
+        return complain(line or explain_error(error, words, home()), SOFTWARE_ERROR if is_own else USAGE_ERROR)
 
 
 def read_completed_words() -> list[str]:
@@ -245,7 +246,7 @@ def explain_table(message: str, name: str) -> str:
     return f"{message}; did you mean --table {name}?" if name in names else ""
 
 
-def complain(line: str) -> int:
-    """Print an error that the user can fix; return the exit code."""
+def complain(line: str, code: int = USAGE_ERROR) -> int:
+    """Print an error in one line; return the exit code: that of errors that the user can fix."""
     print(f"rankbench: {adapt_commands(line)}", file=sys.stderr)  # noqa: T201 - the only place that prints errors
-    return USAGE_ERROR
+    return code

@@ -44,7 +44,7 @@ def request_campaign(
     time: Annotated[str, typer.Option(help="Time limit of the job: 30m, 2h, 1-12:00:00.")] = "",
     partition: Annotated[str, typer.Option(help="Partition or queue.")] = "",
     account: Annotated[str, typer.Option(help="Account, project or bank.")] = "",
-    nodelist: Annotated[str, typer.Option(help="Nodes by name, as the scheduler writes them.")] = "",
+    nodelist: Annotated[str, typer.Option(help="Nodes by name: n1,n2 or n[1-4].")] = "",
     exclusive: Annotated[bool | None, typer.Option(help="Request exclusive nodes (the default).")] = None,
     contiguous: Annotated[bool | None, typer.Option(help="Request adjacent nodes.")] = None,
     memory: Annotated[

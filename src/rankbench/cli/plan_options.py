@@ -25,9 +25,15 @@ ProfileFile = Annotated[
 Ranks = Annotated[int | None, typer.Option(metavar="N", min=1, help="Ranks on this node: the placement 1xN.")]
 Forms = Annotated[str, typer.Option(metavar="NAME,...", help="Call types: blocking, nonblocking, persistent, all.")]
 Blocks = Annotated[str, typer.Option(metavar="N|MIN:MAX", help="Launches of each candidate.")]
-Time = Annotated[str, typer.Option(metavar="TIME", help="Stop after this time: 90s, 10m, 2h, 02:00:00.")]
+Time = Annotated[
+    str, typer.Option(metavar="TIME", help="Measure for so long: 90s, 10m, 2h, 02:00:00; with --until at most.")
+]
 Until = Annotated[
-    str, typer.Option(metavar="RULE", help='When to stop: decided, answered, blocks, "precision 2%", "time 30m".')
+    str,
+    typer.Option(
+        metavar="RULE",
+        help='When to stop: decided, answered, blocks, "precision 2%", "time 30m", "decided or time 30m".',
+    ),
 ]
 Samples = Annotated[int | None, typer.Option(metavar="N", min=1, help="Samples per case and launch.")]
 Threshold = Annotated[str, typer.Option(metavar="SHARE", help="Smallest difference that counts as relevant: 3%.")]

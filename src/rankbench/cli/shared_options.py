@@ -19,15 +19,13 @@ Modules = Annotated[
     list[str] | None,
     typer.Option(metavar='"NAME ..."', help="Environment modules, loaded together, that provide an mpicc."),
 ]
-Hosts = Annotated[
-    str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="Nodes to run on; overrides the plan.")
-]
+Hosts = Annotated[str, typer.Option(metavar="HOST,...", envvar="RANKBENCH_HOSTS", help="Nodes to run on.")]
 RemoteShell = Annotated[
     str,
     typer.Option(
         metavar="PROGRAM",
         envvar="RANKBENCH_REMOTE_SHELL",
-        help="ssh-like program that starts processes on the nodes; overrides the plan.",
+        help="ssh-like program that starts processes on the nodes.",
     ),
 ]
 Launcher = Annotated[
@@ -35,7 +33,7 @@ Launcher = Annotated[
     typer.Option(
         metavar="COMMAND",
         envvar="RANKBENCH_LAUNCHER",
-        help="Command line that starts ranks, such as 'mpiexec -n {ranks} {program}'; overrides the plan.",
+        help="Command line that starts ranks, such as 'mpiexec -n {ranks} {program}'.",
     ),
 ]
 OneMachine = Annotated[
@@ -52,9 +50,7 @@ InJob = Annotated[
 ]
 Binding = Annotated[
     str,
-    typer.Option(
-        metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound to cores; overrides the plan."
-    ),
+    typer.Option(metavar="core|none", envvar="RANKBENCH_BINDING", help="Whether ranks are bound to cores."),
 ]
 Results = Annotated[
     Path,
@@ -70,7 +66,7 @@ Seed = Annotated[
         min=0,
         max=notation.MOST_SEED,
         show_default=False,
-        help="Seed of the random order; default: the plan's, or random.",
+        help="Seed of the random order; default: random, unless a plan has one.",
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print the result only, no progress.")]
@@ -92,4 +88,4 @@ def choose_libraries(names: Sequence[str], prefixes: Sequence[Path], modules: Se
     return [libraries.choose(name, reach) for name in names] or reach
 
 
-Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant: 3%.")]
+Threshold = Annotated[str, typer.Option(help="Smallest difference that counts as relevant.")]

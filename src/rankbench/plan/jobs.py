@@ -39,7 +39,7 @@ READERS: dict[str, Callable[[Value], object]] = {
     "time": lambda value: value.parse_with(notation.parse_job_seconds, notation.JOB_TIME_HELP),
     "partition": lambda value: value.read_text("the name of a partition or queue"),
     "account": lambda value: value.read_text("the name of an account"),
-    "nodelist": lambda value: value.read_text("names of nodes as the scheduler writes them"),
+    "nodelist": lambda value: value.read_text("names of nodes such as n[1-4]"),
     "exclusive": lambda value: value.read_switch(),
     "contiguous": lambda value: value.read_switch(),
     "memory": lambda value: parse_memory(value),

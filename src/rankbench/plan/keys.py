@@ -137,7 +137,7 @@ KEYS: Mapping[str, Key] = {
         "",
         '"5m"',
         "A launch that is silent for longer is ended and reported as hung. At least 10 case limits and 10 s; "
-        "without it at least 60 s.",
+        "without it at least 60 s, of a program 30 minutes.",
     ),
     "every_rank": Key(SWITCH, "false", "true", "Whether to keep the times of each rank, not only of the last one."),
     "each_call": Key(
@@ -150,7 +150,7 @@ KEYS: Mapping[str, Key] = {
         "Whether the candidates of a block are launched at the same time and measure in turn, case by case; a number: "
         "so many at most, in groups that change from block to block.",
     ),
-    "clock": Key("a time source", '"auto"', '"tsc"', "The clock that ranks read."),
+    "clock": Key("tsc, clock_gettime, gettimeofday or mpi_wtime", '"auto"', '"tsc"', "The clock that ranks read."),
     "synchronisation": Key("linear, ring or tree", '"tree"', '"linear"', "How the clocks of ranks are compared."),
     "estimator": Key(
         notation.ESTIMATOR_HELP, '"median"', '"p90"', "The statistic that is computed of each launch's samples."
@@ -238,7 +238,7 @@ STOP: Mapping[str, Key] = {
         '"decided"',
         '"time 30m"',
         "`decided`: until every case is decided or cannot be. `answered`: until the candidate with the lowest overall "
-        "time is known. `precision`: until intervals are as narrow as this.",
+        "time is known. `precision`: until intervals are as narrow as this. With `or time`: whichever comes first.",
     ),
     "drop": Key(
         SWITCH,
@@ -288,7 +288,7 @@ MEMORY: Mapping[str, Key] = {
         "`untouched`: each call receives into fresh pages. `huge`: huge pages, or the case is refused.",
     ),
     "alignment": Key(
-        notation.ALIGNMENT_HELP, "0", "64", "Bytes: buffers begin at a multiple of this that is none of its double."
+        notation.ALIGNMENT_HELP, "0", "64", "Bytes. With 64, buffers begin at multiples of 64 that are none of 128."
     ),
     "root": Key('a rank, or "rotating"', "0", '"rotating"', "`rotating`: another root for every call."),
 }
@@ -309,7 +309,7 @@ JOB: Mapping[str, Key] = {
     "time": Key(notation.JOB_TIME_HELP, "", '"2h"', "Time limit of the job. Without it, the site's default."),
     "partition": Key("text", "", '"bench"', "Partition or queue."),
     "account": Key("text", "", '"project"', "The account to charge."),
-    "nodelist": Key("text", "", '"n[1-4]"', "Names of nodes as the scheduler writes them."),
+    "nodelist": Key("text", "", '"n[1-4]"', "Names of nodes: `n1,n2`, or with ranges in brackets."),
     "exclusive": Key(SWITCH, "true", "false", "Whether the job has its nodes to itself."),
     "contiguous": Key(SWITCH, "false", "true", "Whether the nodes must be neighbours."),
     "memory": Key(
@@ -345,8 +345,8 @@ CANDIDATE: Mapping[str, Key] = {
         "a command",
         "",
         '"apptainer exec image.sif"',
-        "Stands before mpicc and before the core of each rank: in a container with an mpicc of its own, the core is "
-        "built with that one, and the launcher outside starts its ranks.",
+        "Put before mpicc and before each rank's program, such as a container. If it has an mpicc, that one builds the "
+        "program; the launcher outside starts the ranks.",
     ),
 }
 

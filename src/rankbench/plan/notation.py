@@ -41,10 +41,11 @@ class UnlikelyError(ValueError):
 
 
 class Until(NamedTuple):
-    """A stop rule in a plan: its name and, if it has one, its amount."""
+    """When a campaign ends: its rule, the amount of that rule, if any, and the time that ends it in any case."""
 
     rule: str
     amount: float = 0.0
+    limit_s: float = math.inf
 
 
 def parse_size(text: object) -> int:
@@ -172,18 +173,31 @@ def parse_confidence(raw: object) -> float:
 
 
 def parse_until(raw: object) -> Until:
-    """Return a stop rule of `plan/stop_rules`, such as `decided` or `time 30m`."""
-    rule, _, amount = str(raw).partition(" ")
+    """Return a stop rule of `plan/stop_rules`: `decided`, `time 30m`, or with a limit, `decided or time 30m`."""
+    text, *limits = str(raw).split(OR)
+    rule, _, amount = text.partition(" ")
     kind = stop_rules.find_rule(rule).amount
-    if not kind and amount:
+    if (not kind and amount) or len(limits) > (kind != "seconds"):
         raise ValueError(raw)
-    return Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
+    until = Until(rule, AMOUNTS[kind](amount)) if kind else Until(rule)
+    limit = parse_until(limits[0]) if limits else until
+    if limits and stop_rules.find_rule(limit.rule).amount != "seconds":
+        raise ValueError(raw)
+    return until._replace(limit_s=limit.amount) if stop_rules.find_rule(limit.rule).amount == "seconds" else until
+
+
+OR = " or "
+"""Between a rule and a limit of time."""
 
 
 def find_time_limit_s(until: str) -> float:
-    """Return the time after which a stop rule ends a campaign; infinite: it has no such limit."""
-    rule, amount = parse_until(until)
-    return amount if stop_rules.find_rule(rule).amount == "seconds" else math.inf
+    """Return the time after which a campaign ends; infinite: it has no such limit."""
+    return parse_until(until).limit_s
+
+
+def name_time_limit(until: str) -> str:
+    """Return the limit of time as the plan has it, such as `30m`; empty: it has none."""
+    return "" if math.isinf(find_time_limit_s(until)) else until.rpartition(" ")[2]
 
 
 AMOUNTS = {"share": parse_share, "seconds": parse_seconds}

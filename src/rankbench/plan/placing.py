@@ -1,6 +1,7 @@
 """Where ranks run: the placements of a plan, by name, and which of them do not fit on a machine.
 
 `socket`            a rank on each core of one socket; `socket:2` so many ranks
+`node`              a rank on each core of a node, core after core; `node:2` so many ranks
 `sockets`           a rank on each socket; `sockets:4` so many ranks, dealt out over the sockets one by one
 `nodes`             a rank on each of the plan's hosts
 `2x4`               so many nodes with so many ranks each, which fill core after core
@@ -23,6 +24,7 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
+from rankbench.language import join_words
 from rankbench.model import Cpu, Launcher, Machine, Placement
 from rankbench.plan.document import Value
 from rankbench.units import find_nearest, suggestion
@@ -47,6 +49,7 @@ STATE_SHAPE = (
     "1x64"
 )
 TAKEN_NAMES = {
+    "node": "a placement",
     "nodes": "a placement",
     "socket": "a placement",
     "sockets": "a placement",
@@ -144,10 +147,10 @@ def parse_entry(value: Value, room: Resources) -> list[Placement]:
     if kind in COUNTED_PLACEMENTS or kind in ("core-pairs", *PAIRS):
         require_known_nodes(value, room)
     if count and (kind not in COUNTED_PLACEMENTS or not re.fullmatch(r"[1-9]\d*", count)):
-        if near := find_nearest(kind, COUNTED_PLACEMENTS):
+        if kind != "nodes" and (near := find_nearest(kind, COUNTED_PLACEMENTS)):
             raise value.make_error(f'found "{name}"; did you mean {near}:{count}?')
         raise value.make_error(
-            f'found "{name}"; a number of ranks follows {" and ".join(COUNTED_PLACEMENTS)} only, as in "sockets:2"'
+            f'found "{name}"; a number of ranks follows {join_words([*COUNTED_PLACEMENTS], "and")} only: "sockets:2"'
         )
     if kind in COUNTED_PLACEMENTS:
         return [COUNTED_PLACEMENTS[kind](name, int(count or 0), room)]
@@ -184,8 +187,8 @@ def check_crowding(placements: Iterable[Placement], room: Resources) -> Iterator
 
 
 def too_close(ranks: int, room: Resources) -> bool:
-    """Return whether a node's ranks are more than the plan lets share a core."""
-    return not room.scheduled and 0 < room.most_per_core * room.machine.cores < ranks
+    """Return whether a node's ranks are more than the plan lets share a core, as far as its cores are known."""
+    return (room.stated or not room.scheduled) and 0 < room.most_per_core * room.machine.cores < ranks
 
 
 def explain_crowding(ranks: str, room: Resources) -> str:
@@ -274,6 +277,15 @@ def fill_socket(name: str, ranks: int, room: Resources) -> Placement:
     return bind_ranks(make_unbound(name, ranks), cores[:ranks]) if room.bound else make_unbound(name, ranks)
 
 
+def fill_node(name: str, ranks: int, room: Resources) -> Placement:
+    """Return ranks that fill a node."""
+    cores = room.machine.cores
+    ranks = ranks or cores
+    if ranks > cores:
+        raise NoRoomError(f"a node has {cores} cores")
+    return bind_ranks(make_unbound(name, ranks), room.cores[:ranks]) if room.bound else make_unbound(name, ranks)
+
+
 def alternate_sockets(name: str, ranks: int, room: Resources) -> Placement:
     """Return ranks that alternate between sockets."""
     require_known_cores(room)
@@ -299,6 +311,7 @@ def require_known_cores(room: Resources) -> None:
 
 COUNTED_PLACEMENTS: dict[str, Callable[[str, int, Resources], Placement]] = {
     "socket": fill_socket,
+    "node": fill_node,
     "sockets": alternate_sockets,
 }
 

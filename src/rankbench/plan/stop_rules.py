@@ -104,7 +104,7 @@ def _decide_precision(progress: Progress, amount: float) -> Decision:
     return Decision(stop=not wide, reason=reason)
 
 
-def _decide_time(progress: Progress, amount: float) -> Decision:
+def decide_time(progress: Progress, amount: float) -> Decision:
     """Stop if a block as long as the longest one so far would end too late, even before the least number of blocks."""
     block_s = progress.block_s
     fields = {"spent": sum(block_s), "amount": amount, "blocks": len(block_s), "least": progress.blocks_min}
@@ -144,7 +144,7 @@ RULES = (
     Rule("answered", '"answered"', _decide_answered, looks=True, costs_error=True, baseline=False),
     Rule("blocks", '"blocks"', _decide_blocks),
     Rule("precision", '"precision 2%"', _decide_precision, "share", looks=True),
-    Rule("time", '"time 30m"', _decide_time, "seconds", most_blocks=1000),
+    Rule("time", '"time 30m"', decide_time, "seconds", most_blocks=1000),
 )
 
 
@@ -158,4 +158,4 @@ def find_rule(name: str) -> Rule:
 
 def format_help() -> str:
     """Return the notation of all rules, in words."""
-    return join_words([row.help for row in RULES], "or")
+    return join_words([row.help for row in RULES], "or") + ', also "decided or time 30m"'

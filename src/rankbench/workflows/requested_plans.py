@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
+import math
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
@@ -282,14 +283,15 @@ def ending(measured: MeasuringOptions) -> dict[str, Any]:
 
     Raises RankbenchError if two of them contradict each other.
     """
-    if measured.time and measured.until:
-        raise RankbenchError("--time and --until both say when to stop; leave one of them out")
-    if measured.time:
-        parse_option("time", measured.time, notation.parse_seconds, notation.TIME_HELP)
-    until = f"time {measured.time}" if measured.time else measured.until
+    parse_option("time", measured.time, notation.parse_seconds, notation.TIME_HELP)
+    stated = measured.until if measured.time else ""
+    rule = parse_option("until", stated, notation.parse_until, notation.UNTIL_HELP)
+    if rule and not math.isinf(rule.limit_s):
+        raise RankbenchError("--time and --until both name a time; leave one of them out")
+    until = notation.OR.join(filter(None, [measured.until, measured.time and f"time {measured.time}"]))
     blocks = blocks_of(measured.blocks) if measured.blocks else None
     if until and isinstance(blocks, int):
-        blocks = {"min": 1, "max": blocks} if measured.time else {"max": blocks}
+        blocks = {"max": blocks} if measured.until else {"min": 1, "max": blocks}
     return {**({"until": until} if until else {}), **({} if blocks is None else {"blocks": blocks})}
 
 

@@ -12,10 +12,11 @@ import msgspec
 
 from rankbench import extras, files, launch, libraries
 from rankbench.language import render
-from rankbench.launch import allocation, schedulers
+from rankbench.launch import schedulers
 from rankbench.libraries import ambient
 from rankbench.model import Plan, RankbenchError
 from rankbench.workflows import background
+from rankbench.workflows.job_nodes import find_job_nodes
 from rankbench.workflows.locations import campaign_folder, find_campaign, home, is_campaign, results_folder
 from rankbench.workflows.requested_plans import MeasuringOptions, add_prefixes, make_plan
 from rankbench.workflows.watching import SILENT, Progress
@@ -138,7 +139,7 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
         ambient.clean(os.environ, files.make_folder(place / "empty"))
     machine = launch.machine()
     if request.is_in_job:
-        request = place_in_job(request)
+        request = request._replace(**find_job_nodes()._asdict())
     place_options = {
         "hosts": request.hosts.split(",") if request.hosts else "",
         "remote_shell": request.remote_shell,
@@ -191,20 +192,6 @@ def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     sum_launches.study_candidates(prepared, planned.request.home, progress.show_line)
     prepared.store.unlock()
     return RunResult(prepared.store, decision if len(prepared.store.launches()) > before else None)
-
-
-def place_in_job(request: RunRequest) -> RunRequest:
-    """Return the request with the nodes of this process's job, and what starts ranks there.
-
-    Raises RankbenchError where no job is known.
-    """
-    if not allocation.find_job():
-        raise RankbenchError(
-            "--in-job: this runs in no job whose nodes are known; start it by salloc, sbatch or the like, name nodes "
-            "by --hosts, or let `rankbench submit` write the job"
-        )
-    job = allocation.use_job(files.make_folder(home()))
-    return request._replace(hosts=",".join(job.hosts), remote_shell=job.remote_shell)
 
 
 def name_stored_plan(request: RunRequest, campaign: Path) -> RunRequest:

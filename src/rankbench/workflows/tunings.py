@@ -12,6 +12,7 @@ from rankbench.model import Calls, Library, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.tuning import Task, tuners
 from rankbench.tuning.tuners import Target, Tuner
+from rankbench.workflows.job_nodes import find_job_nodes
 from rankbench.workflows.locations import campaign_folder, home, results_folder
 from rankbench.workflows.option_values import parse_calls
 from rankbench.workflows.reproducible_sums import SumStudy
@@ -32,7 +33,7 @@ class TuneRequest(NamedTuple):
     calls: str = ""
     """What an application calls, in place of operations and sizes."""
     profile: Path | None = None
-    """The same, as the report of a profiler."""
+    """The same, as the record of a program or the report of a profiler."""
     threshold: str = "3%"
     blocks: int = 8
     """Launches of the search after screening, and of the proof."""
@@ -47,6 +48,8 @@ class TuneRequest(NamedTuple):
     launcher: str = ""
     binding: str = ""
     one_machine: bool = False
+    is_in_job: bool = False
+    """Run ranks on the nodes of the job that this process runs in."""
     reproducible: bool = False
     """Only settings whose sums have the same bits in all calls, launches and placements."""
 
@@ -56,6 +59,8 @@ def tune(request: TuneRequest, progress: Progress = SILENT) -> TuneResult:
 
     Raises RankbenchError for an unknown library, for values that do not fit each other, and as `runs.run` does.
     """
+    if request.is_in_job:
+        request = request._replace(**find_job_nodes()._asdict())
     places = {
         "hosts": request.hosts.split(",") if request.hosts else "",
         "remote_shell": request.remote_shell,

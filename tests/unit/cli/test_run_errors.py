@@ -81,7 +81,7 @@ def test_candidates_without_operations_are_refused(refuse_run: Refusal) -> None:
     "options",
     [
         ["--blocks", "0"],
-        ["--time", "9m", "--until", "decided"],
+        ["--time", "9m", "--until", "decided or time 5m"],
         ["--preset", "quick", "plan.toml"],
         ["a.toml", "b.toml"],
         ["--time", "3 parsecs"],

@@ -32,7 +32,7 @@ def fail_with(error: Exception, monkeypatch: pytest.MonkeyPatch) -> int:
 def test_an_error_of_the_program_is_one_line_and_a_file(
     home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert fail_with(KeyError("no such\nkey"), monkeypatch) == 2
+    assert fail_with(KeyError("no such\nkey"), monkeypatch) == 70
     (path,) = (home / "errors").glob("rankbench-*.txt")
     text = path.read_text()
     assert "rankbench show 'results/a b'" in text

@@ -177,3 +177,12 @@ def test_checks_after_the_time_limit_are_named(run: Command, monkeypatch: pytest
     code, lines, _ = run("--time", "1ms")
     assert code == 0
     assert lines == WORDING
+
+
+@pytest.mark.parametrize(
+    "options",
+    ["--clocks --sums", "--clocks --time 1m", "--sums --clock tsc", "--sums --runs 3", "--wait 9"],
+)
+def test_options_of_another_test_are_refused(run: Command, options: str) -> None:
+    code, _, errors = run(*options.split())
+    assert (code, errors) == (2, WORDING)

@@ -18,7 +18,7 @@ NO_CAMPAIGN = "; `rankbench status` shows the campaigns in `results`"
 SHARE = 'expected a share such as "3%" or 0.03, below 100%'
 TIME = "expected a time such as 0.5, 500ms, 30s, 2m, 1h, 02:00:00 or 1-12:00:00"
 SIZES = 'expected sizes such as "1:4M:x2", "0,8,1K,64K" or [8, "1K"]'
-UNTIL = 'expected "decided", "answered", "blocks", "precision 2%" or "time 30m"'
+UNTIL = 'expected "decided", "answered", "blocks", "precision 2%" or "time 30m", also "decided or time 30m"'
 SAME_CAMPAIGN = "results/small: the older and the newer campaign are the same; name two"
 UNWRITABLE = "cannot be written (Not a directory)"
 CALL = "expected a call such as `allreduce 8: 1000`, `bcast.nonblocking 64K: 20`, `barrier: 5` or `allreduce 8-64: 60%`"
@@ -69,6 +69,8 @@ LINES = [
     ("run plan.toml --blocks 9:3", "--blocks: found max = 3 below min = 9"),
     ("run plan.toml --blocks 99999999999", "--blocks: found 99999999999, expected a whole number, 1 to 100000"),
     ("run plan.toml --until precise", f'--until: found "precise", {UNTIL}'),
+    ("run plan.toml --until 'time 5m or decided'", f'--until: found "time 5m or decided", {UNTIL}'),
+    ("run plan.toml --until 'decided or 5m'", f'--until: found "decided or 5m", {UNTIL}'),
     ("run plan.toml --time 0", f"--time 0: {TIME}"),
     ("run plan.toml --time nan", f"--time nan: {TIME}"),
     ("run plan.toml --time -5s", f"--time -5s: {TIME}"),

@@ -115,6 +115,14 @@ def test_time_stops_before_a_block_that_would_not_fit(block_s: list[float], stop
     assert decide(make_plan("time 1m"), refuse_view, block_s).stop is stop
 
 
+def test_a_rule_with_a_limit_ends_by_whichever_comes_first() -> None:
+    limited = make_plan("decided or time 1m")
+    assert decide(limited, make_view(DIFFERENT), [1.0] * len(FIRST_LOOK)).stop
+    assert not decide(limited, make_view(OPEN), [1.0] * len(FIRST_LOOK)).stop
+    late = decide(limited, refuse_view, [50.0] * len(FIRST_LOOK))
+    assert (late.stop, render(late.reason)) == (True, WORDING)
+
+
 @pytest.mark.parametrize("block_s", [[20], [20, 20], [29, 30], [61], [15] * 4, [11] * 5, [10] * 4 + [30]])
 def test_the_reason_names_the_time_that_does_not_suffice(block_s: list[float]) -> None:
     assert render(decide(make_plan("time 1m"), refuse_view, block_s).reason) == WORDING

@@ -35,7 +35,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
         "options": ["--reservation=night", "--mail-type=END"],
     },
     "pbs": {"nodelist": "n1,n2,n3,n4", "options": ["-m e"]},
-    "lsf": {"nodelist": "n1,n2,n3,n4"},
+    "lsf": {"nodelist": "n[1-3],n4"},
     "grid-engine": {"options": ["-pe orte 8"], "exclusive": False},
     "ssh": {"nodelist": "n1,n2", "partition": "", "account": "", "time_s": 0},
 }
@@ -293,6 +293,20 @@ def test_names_and_logs_with_blanks_are_replaced_or_quoted(name: str, folder: st
     ]
     assert any(re.search(rf"[ =]{called}$", line) for line in heads)
     assert any(f'{folder}/job/scheduler.log"' in line for line in heads) == (" " in folder)
+
+
+@pytest.mark.parametrize(
+    ("text", "hosts"),
+    [
+        ("n1,n2", ["n1", "n2"]),
+        ("n[1-3]", ["n1", "n2", "n3"]),
+        ("a[08-10,12]-ib, b1", ["a08-ib", "a09-ib", "a10-ib", "a12-ib", "b1"]),
+        ("r[1-2]n[1-2]", ["r1n1", "r1n2", "r2n1", "r2n2"]),
+        ("", []),
+    ],
+)
+def test_ranges_of_nodes_are_their_names(text: str, hosts: list[str]) -> None:
+    assert schedulers.list_hosts(Job(nodelist=text)) == hosts
 
 
 def test_a_missing_command_is_reported() -> None:

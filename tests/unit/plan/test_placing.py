@@ -63,6 +63,14 @@ def test_a_socket_has_a_rank_on_each_of_its_cores() -> None:
     assert read_cpus('["socket:2"]', XEON) == {"socket:2": [[0, 24], [1, 25]]}
 
 
+def test_a_node_has_a_rank_on_each_of_its_cores() -> None:
+    assert read_cpus('["node", "node:13"]', XEON) == {
+        "node": [[core, core + 24] for core in range(24)],
+        "node:13": [[core, core + 24] for core in range(13)],
+    }
+    assert read_refusal('placements = ["node:25"]', XEON) == WORDING
+
+
 def test_a_socket_is_found_with_any_numbering_of_cpus() -> None:
     interleaved = load_machine("xeon-2x12-interleaved")
     assert read_cpus('["socket:3"]', interleaved) == {"socket:3": [[0], [2], [4]]}
@@ -351,6 +359,13 @@ def test_cores_of_a_job_are_never_those_of_the_submitting_host(entry: str, name:
 
 def test_placements_that_do_not_fit_the_stated_shape_are_left_out() -> None:
     assert read_job('["sockets:26", "2x1"]', SHAPE).notes == WORDING
+
+
+def test_nodes_of_a_job_are_as_crowded_as_the_plan_lets() -> None:
+    planned = read_job('["2x12", "2x13"]\noversubscribe = 1', SHAPE)
+    assert [place.name for place in planned.placements] == ["2x12"]
+    assert planned.notes == [WORDING]
+    assert [place.ranks_per_node for place in read_job('["node"]', SHAPE).placements] == [12]
 
 
 @pytest.mark.parametrize("shape", ["sockets = 2", "threads_per_core = 2", "sockets = 0, cores_per_socket = 1"])

@@ -250,6 +250,7 @@ def test_placement_socket_has_a_rank_per_core() -> None:
         ("blocks = { min = 40 }", Stop(blocks_min=40, blocks_max=60, until="decided")),
         ('until = "blocks"', Stop(blocks_min=5, blocks_max=60, until="blocks")),
         ('until = "time 30m"', Stop(blocks_min=5, blocks_max=1000, until="time 30m")),
+        ('until = "decided or time 30m"', Stop(blocks_min=5, blocks_max=60, until="decided or time 30m")),
         ("drop = true", Stop(blocks_min=5, blocks_max=60, until="decided", drop=True)),
     ],
 )

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -56,6 +57,7 @@ def test_a_new_plot_is_found_from_its_file(view: CampaignView, tmp_path: Path, m
     )
     monkeypatch.setattr(plots.kinds, "__path__", [*plots.kinds.__path__, str(tmp_path)])
     added = [(key, chart.datasets) for plot, key, chart in plots.charts(view) if plot == "added"]
+    del sys.modules[f"{plots.kinds.__name__}.added"]
     assert added == [("socket", {"rows": [{"cases": 9}]})]
 
 

@@ -24,8 +24,11 @@ def decide(plan: Plan, evaluate: Callable[[], CampaignView], block_s: Sequence[f
 
     An evaluation reads every sample so far, so it is made only if the rule depends on results.
     """
-    name, amount = notation.parse_until(plan.stop.until)
+    name, amount, limit_s = notation.parse_until(plan.stop.until)
     rule = stop_rules.find_rule(name)
+    in_time = stop_rules.decide_time(Progress(plan, evaluate, block_s), limit_s)
+    if in_time.stop:
+        return in_time
     later = [number for number in list_looks(plan.stop) if number > len(block_s)]
     if rule.looks and len(block_s) not in list_looks(plan.stop) and later:
         return Decision(stop=False, reason=say("results are analysed next after block {n}", n=later[0]))

@@ -52,7 +52,10 @@ def advise(
         ),
     ] = "",
     profile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The report of a profiler (mpiP, IPM), or a table of calls.")
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="The record of a program, the report of a profiler (mpiP, IPM), or a table of calls."
+        ),
     ] = None,
     measured_with: Annotated[
         str,

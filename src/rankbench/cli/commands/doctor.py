@@ -20,11 +20,21 @@ from rankbench.campaign.preparation import find_candidates
 from rankbench.cli.display import columns, console, print_text
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
 from rankbench.cli.plan_options import Preset
-from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, Prefixes, RemoteShell, choose_libraries
+from rankbench.cli.shared_options import (
+    Binding,
+    Hosts,
+    InJob,
+    Launcher,
+    Modules,
+    Prefixes,
+    RemoteShell,
+    choose_libraries,
+)
 from rankbench.launch.machine_checks import check_machine
 from rankbench.libraries import ambient
 from rankbench.model import Candidate, Library, Machine, Plan, RankbenchError
 from rankbench.units import suggestion
+from rankbench.workflows.job_nodes import find_job_nodes
 from rankbench.workflows.locations import home
 from rankbench.workflows.requested_plans import divide_words, find_plan
 
@@ -51,6 +61,7 @@ def doctor(
     remote_shell: RemoteShell = "",
     launcher: Launcher = "",
     binding: Binding = "",
+    in_job: InJob = False,  # noqa: FBT002
     format_: TableOrJson = "table",
 ) -> None:
     """Check that candidates work where a plan puts them.
@@ -61,6 +72,8 @@ def doctor(
     form = check_format(format_, "table", "json")
     plans, names = divide_words(words or [])
     machine = launch.machine()
+    if in_job:
+        hosts, remote_shell = find_job_nodes()
     overrides = {"hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell,
                  "binding": binding, "launcher": launcher}  # fmt: skip
     planned = choose_plan(plans, preset, machine, {key: value for key, value in overrides.items() if value})

@@ -23,7 +23,7 @@ ORDER = 70
 GROUP = "Cluster"
 EXAMPLES = """
 rankbench lab --nodes 4 -- rankbench run plan.toml
-rankbench lab --nodes 2 --slurm -- rankbench submit plan.toml --wait
+rankbench lab --slurm -- rankbench submit plan.toml --scheduler slurm --wait
 """
 SHELL = """[ ! -e ~/.bashrc ] || . ~/.bashrc
 PS1='(lab) \\h:\\w\\$ '

@@ -65,9 +65,9 @@ rankbench run --continue plan --more 9   # nine blocks beyond the stored
 rankbench run plan.toml --new            # a new campaign of this plan
 rankbench run plan.toml --in-job         # on the nodes of the job it is in
 """
-PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding")
+PLACE_OPTIONS = ("--prefix", "--modules", "--hosts", "--remote-shell", "--binding", "--launcher")
 """Options with a value that a campaign's stored plan does not hold."""
-PLACE_FLAGS = ("--one-machine", "--in-job")
+PLACE_FLAGS = ("--one-machine", "--in-job", "--clean")
 """The same, without a value."""
 MORE_BLOCKS = 5
 """Blocks to measure in addition, if no forecast suggests another number."""

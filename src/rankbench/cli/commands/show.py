@@ -245,7 +245,7 @@ def describe_short(blocks: int, stop: Stop) -> str:
     """Return that the plan's time ended a campaign before the least number of its blocks."""
     return (
         f"{spell_count(blocks, 'block')} of at least {stop.blocks_min} fitted into the time of "
-        f"{stop.until.partition(' ')[2]}: only large differences are shown."
+        f"{notation.name_time_limit(stop.until)}: only large differences are shown."
     )
 
 

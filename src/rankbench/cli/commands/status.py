@@ -51,7 +51,7 @@ def status(
     *,
     wait: Annotated[bool, typer.Option("--wait", help="Follow its job to the end.")] = False,
     no_answer: Annotated[bool, typer.Option("--no-answer", help="List without answers, which take time.")] = False,
-    spent: Annotated[bool, typer.Option("--time", help="Show what its launches spent their time on.")] = False,
+    spent: Annotated[bool, typer.Option("--spent", help="Show what its launches spent their time on.")] = False,
     format_: TableOrJson = "table",
 ) -> None:
     """List campaigns, or show how far one is and what failed.

@@ -137,4 +137,5 @@ def _print_script(request: CampaignRequest) -> None:
         for note in prepared.store.campaign.notes:
             typer.echo(f"note: {note}", err=True)
         script = make_script(prepared, request.folder)
+    typer.echo("note: to read; --write-only writes all that it needs to run", err=True)
     print(render_script(script, schedulers.find_scheduler(script.job)), end="")  # noqa: T201 - a script, with no line broken

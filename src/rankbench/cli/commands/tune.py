@@ -9,7 +9,17 @@ from typing import Annotated
 import typer
 
 from rankbench.cli.display import TerminalProgress, print_text
-from rankbench.cli.shared_options import Binding, Hosts, Launcher, Modules, OneMachine, Prefixes, RemoteShell, Results
+from rankbench.cli.shared_options import (
+    Binding,
+    Hosts,
+    InJob,
+    Launcher,
+    Modules,
+    OneMachine,
+    Prefixes,
+    RemoteShell,
+    Results,
+)
 from rankbench.cli.signals import Terminated, exit_code
 from rankbench.tuning import tuners
 from rankbench.workflows import tunings
@@ -19,7 +29,8 @@ ORDER = 34
 GROUP = "Measure"
 EXAMPLES = """
 rankbench tune openmpi --operations allreduce,bcast --sizes 8:1M:x8
-rankbench tune mpich --profile app.mpiP --time 30m
+rankbench tune mpich --profile record.json --time 30m
+rankbench tune mpich --placements node,nodes --in-job   # on its nodes
 """
 
 
@@ -36,7 +47,8 @@ def tune(
         str, typer.Option(help='Tune what an application calls, as in "allreduce 8: 1000, bcast 1M: 2".')
     ] = "",
     profile: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Tune what an application calls: the report of a profiler.")
+        Path | None,
+        typer.Option(metavar="FILE", help="The calls of a program: its record, or the report of a profiler."),
     ] = None,
     threshold: Annotated[
         str, typer.Option(help="A setting is changed only where it makes calls faster by more than this share.")
@@ -58,6 +70,7 @@ def tune(
     launcher: Launcher = "",
     binding: Binding = "",
     one_machine: OneMachine = False,  # noqa: FBT002
+    in_job: InJob = False,  # noqa: FBT002
 ) -> None:
     """Find settings that make a library faster, and prove it.
 
@@ -87,6 +100,7 @@ def tune(
         launcher=launcher,
         binding=binding,
         one_machine=one_machine,
+        is_in_job=in_job,
         reproducible=reproducible,
     )
     try:

@@ -7,7 +7,7 @@ import io
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -55,6 +55,8 @@ WORDS = {
 """Words for statuses of calls in tables, the best first."""
 HARMLESS = {CaseStatus.OK, CaseStatus.LACKING, CaseStatus.REFUSED}
 EVERY = "all"
+TIME, RUNS, WAIT_S = "30m", 20, 0.2
+"""Defaults of options."""
 
 
 class Failure(NamedTuple):
@@ -130,7 +132,7 @@ def verify(
     ] = False,
     runs: Annotated[
         int, typer.Option(min=1, help="With --clocks: runs of each synchronisation method with each time source.")
-    ] = 20,
+    ] = RUNS,
     wait: Annotated[
         float,
         typer.Option(
@@ -138,7 +140,7 @@ def verify(
             max=LONGEST_WAIT_S,
             help="With --clocks: seconds between a synchronisation and the second check.",
         ),
-    ] = 0.2,
+    ] = WAIT_S,
     all_sources: Annotated[  # noqa: FBT002
         bool,
         typer.Option("--all-sources", help="With --clocks: every time source, not only the one that auto selects."),
@@ -147,7 +149,7 @@ def verify(
     modules: Modules = None,
     time_: Annotated[
         str, typer.Option("--time", metavar="TIME", help="No check begins after this time; what is left out is named.")
-    ] = "30m",
+    ] = TIME,
     format_: TableOrJson = "table",
 ) -> None:
     """Test that data are right, and that times are true.
@@ -160,6 +162,9 @@ def verify(
     verified here" and are no failure.
     """
     form = check_format(format_, "table", "json")
+    data = {"--clock": bool(clock), "--thorough": thorough, "--time": time_ != TIME}
+    study = {"--runs": runs != RUNS, "--wait": wait != WAIT_S, "--all-sources": all_sources}
+    refuse_unused(*choose_mode(data, study, clocks=clocks, sums=sums))
     if clocks:
         reach = choose_libraries(names or [], prefix or [], modules or [])
         study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
@@ -181,6 +186,28 @@ def verify(
         print_json({"libraries": names, "failures": lines, "not_reached": limit.missed})
         raise typer.Exit(any(failure.certain for failure in failures))
     print_failures(failures, limit)
+
+
+def choose_mode(
+    data: Mapping[str, bool], study: Mapping[str, bool], *, clocks: bool, sums: bool
+) -> tuple[str, dict[str, bool]]:
+    """Return which test is made, and the options of the others.
+
+    Args:
+        data: options of the test of data and times, and whether they are given.
+        study: the same of the study of clocks.
+        clocks: whether clocks are studied.
+        sums: whether sums are compared.
+    """
+    if clocks:
+        return "with --clocks", {**data, "--sums": sums}
+    return ("with --sums", {**data, **study}) if sums else ("without --clocks", dict(study))
+
+
+def refuse_unused(mode: str, options: Mapping[str, object]) -> None:
+    """Raise RankbenchError if an option is given that means nothing in this mode."""
+    for option in (option for option, value in options.items() if value):
+        raise RankbenchError(f"{option} means nothing {mode}; leave it out")
 
 
 def print_failures(failures: Sequence[Failure], limit: Limit) -> None:

@@ -131,10 +131,28 @@ def find_scheduler(job: Job) -> Scheduler:
     lacking = [field for field in scheduler.lacks if getattr(job, field)]
     if lacking:
         raise RankbenchError(
-            f"job.{lacking[0]}: {scheduler.title} has no option for it; leave it out, or use your site's option in "
+            f"job.{lacking[0]}: not translated for {scheduler.title}; leave it out, or put your site's option into "
             "job.options"
         )
     return scheduler
+
+
+def list_hosts(job: Job) -> list[str]:
+    """Return the nodes that a job names: `n1,n2` and `n[1-2]` are the same ones, with the zeros of `n[01-02]`."""
+    names = (expand_name(part) for part in re.findall(r"(?:[^,\[]|\[[^\]]*\])+", job.nodelist))
+    return [name.strip() for expanded in names for name in expanded if name.strip()]
+
+
+def expand_name(name: str) -> list[str]:
+    """Return the names that the ranges in brackets of one stand for."""
+    match = re.fullmatch(r"(.*?)\[([\d,-]+)\](.*)", name)
+    if not match:
+        return [name]
+    ranges = [part.partition("-") for part in match[2].split(",")]
+    numbers = [
+        f"{number:0{len(low)}}" for low, _, high in ranges if low for number in range(int(low), int(high or low) + 1)
+    ]
+    return [match[1] + number + rest for number in numbers for rest in expand_name(match[3])]
 
 
 def clock_time(seconds: float) -> str:

@@ -50,7 +50,7 @@ class Scheduler(schedulers.Scheduler):
         """How many slots are on a node is the parallel environment's to say."""
         named = any(option.startswith(ENVIRONMENT) for option in job.options)
         called = re.sub(NOT_IN_NAMES, "_", name)
-        hosts = "|".join(filter(None, job.nodelist.split(",")))
+        hosts = "|".join(schedulers.list_hosts(job))
         options = schedulers.options(
             ("-N ", called if called[:1].isalpha() else f"r{called}"),
             ("-S /bin/bash", True),

@@ -56,7 +56,7 @@ class Scheduler(schedulers.Scheduler):
             ("-W ", minutes and f"{minutes // 60}:{minutes % 60:02}"),
             ("-q ", job.partition),
             ("-P ", job.account),
-            ("-m ", job.nodelist and f'"{job.nodelist.replace(",", " ")}"'),
+            ("-m ", job.nodelist and f'"{" ".join(schedulers.list_hosts(job))}"'),
             ("-x", job.exclusive),
         )
         return [f"#BSUB {option}" for option in [*options, *job.options]]

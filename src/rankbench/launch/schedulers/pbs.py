@@ -70,7 +70,7 @@ class Scheduler(schedulers.Scheduler):
     def directives(self, job: Job, name: str, log: str) -> list[str]:
         """A chunk has one node; where nodes are named, each chunk is on one of them."""
         chunk = f"ncpus={job.tasks_per_node}:mpiprocs={job.tasks_per_node}"
-        chunks = [f"1:host={host}:{chunk}" for host in job.nodelist.split(",") if host] or [f"{job.nodes}:{chunk}"]
+        chunks = [f"1:host={host}:{chunk}" for host in schedulers.list_hosts(job)] or [f"{job.nodes}:{chunk}"]
         options = schedulers.options(
             ("-N ", name[:15]),
             ("-j oe", True),

@@ -32,7 +32,7 @@ class Scheduler(schedulers.Scheduler):
 
     def nodes(self, job: Job) -> str:
         """The hosts are those that the plan names."""
-        return f"node=({' '.join(map(shlex.quote, filter(None, job.nodelist.split(','))))})"
+        return f"node=({' '.join(map(shlex.quote, schedulers.list_hosts(job)))})"
 
     def state(self, exit_code: int, text: str) -> schedulers.JobState | None:  # noqa: ARG002 - the code shows it
         """The process is there or not."""
