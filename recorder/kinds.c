@@ -167,7 +167,10 @@ void count_call(struct kind *kind, const struct call *call) {
     const uint64_t ticks = call->end - call->begin;
     kind->calls++;
     kind->ticks += ticks;
-    kind->between += call->begin > header->last_ticks ? call->begin - header->last_ticks : 0;
+    if (call->begin > header->last_ticks) {
+        kind->between += call->begin - header->last_ticks;
+        header->outside += call->begin - header->last_ticks;
+    }
     if (ticks < kind->shortest)
         kind->shortest = ticks;
     if (ticks > kind->longest)
@@ -225,4 +228,5 @@ void log_arrival(const struct call *call, const struct kind *kind) {
     arrival->kind = number_kind(kind) | (call->root == group->rank ? ROOT : 0);
     arrival->begin = call->begin;
     arrival->end = call->end;
+    arrival->outside = header->outside;
 }

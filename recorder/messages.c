@@ -80,7 +80,8 @@ SELDOM static bool make_room(uint32_t sequence) {
 }
 
 /* Numbers a message and returns a place for its end, if it is one of those that are kept. */
-static inline struct message *add_message(const struct kind *kind, uint64_t channel, bool sent, uint64_t posted) {
+static inline struct message *add_message(const struct kind *kind, uint64_t channel, bool sent, uint64_t posted,
+                                          uint64_t outside) {
     const uint32_t sequence = count_message(channel, sent);
     if (sequence == UINT32_MAX) {
         header->lost_messages++;
@@ -93,16 +94,48 @@ static inline struct message *add_message(const struct kind *kind, uint64_t chan
     message->sequence = sequence;
     message->kind = number_kind(kind) | (sent ? SENT : 0);
     message->posted = posted;
+    message->outside_posted = outside;
     return message;
 }
 
-struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end) {
+struct posted log_message(const struct kind *kind, uint64_t posted, uint64_t outside, const struct channel_end *end) {
     const uint64_t channel = name_channel(end->communicator, end->own, end->peer, end->tag, end->sent);
-    struct message *const message = add_message(kind, channel, end->sent, posted);
+    struct message *const message = add_message(kind, channel, end->sent, posted, outside);
     if (!message)
         return (struct posted){0};
-    message->begin = message->end = 0;
+    message->begin = message->end = message->outside_ended = 0;
     return (struct posted){(uint32_t)(message - messages) + 1, header->message_level, 0};
+}
+
+/* Which message was probed, and for how long: also where it was not there yet. */
+static struct {
+    const struct group *group;
+    uint64_t ticks;
+    int peer, tag;
+    bool is_there;
+} probe;
+
+void note_probe(const struct call *call, const MPI_Status *status, bool is_there) {
+    if (probe.group != call->group || probe.is_there)
+        probe.ticks = 0;
+    probe.group = call->group;
+    probe.ticks += call->end - call->begin;
+    probe.is_there = is_there;
+    if (is_there) {
+        probe.peer = status->MPI_SOURCE;
+        probe.tag = status->MPI_TAG;
+    }
+}
+
+/* A receive waited for its message in the probes before it, too. */
+static inline struct span find_span(const struct call *call, int peer, int tag, bool sent) {
+    struct span span = {call->begin, call->end, header->outside};
+    if (probe.is_there && !sent && probe.group == call->group && probe.peer == peer && probe.tag == tag) {
+        span.begin -= probe.ticks;
+        probe.is_there = false;
+        probe.ticks = 0;
+    }
+    return span;
 }
 
 /* The end of a message that the call also completed. Copies of what it is made of take longer than all else: they are
@@ -115,11 +148,13 @@ void post_complete(const struct kind *kind, const struct call *call, MPI_Comm co
         post_message(kind, call, find_channel(communicator, call->group, peer, tag, sent), true, 0);
         return;
     }
+    const struct span span = find_span(call, peer, tag, sent);
     const uint64_t channel = name_channel(group->identity, group->rank, peer, tag, sent);
-    struct message *const message = add_message(kind, channel, sent, call->begin);
+    struct message *const message = add_message(kind, channel, sent, call->begin, span.outside);
     if (message) {
-        message->begin = call->begin;
-        message->end = call->end;
+        message->begin = span.begin;
+        message->end = span.end;
+        message->outside_ended = span.outside;
     }
 }
 
@@ -137,25 +172,28 @@ void post_message(const struct kind *kind, const struct call *call, struct chann
                   struct posted *posted) {
     if (!is_countable(&end))
         return;
+    const struct span span =
+        is_complete ? find_span(call, end.peer, end.tag, end.sent) : (struct span){call->begin, call->end, header->outside};
     if (!end.sent && (receives_any(end.peer, end.tag) || (pending_any && is_behind_any(&end)))) {
-        keep_receive(kind, call, &end, is_complete, posted);
+        keep_receive(kind, call->begin, &span, &end, is_complete, posted);
         return;
     }
-    struct posted one = log_message(kind, call->begin, &end);
+    struct posted one = log_message(kind, call->begin, span.outside, &end);
     if (is_complete)
-        finish_message(&one, call->begin, call->end, 0);
+        finish_message(&one, &span, 0);
     else if (posted)
         *posted = one;
 }
 
 /* Places change whenever messages are thinned out. */
-void finish_message(struct posted *posted, uint64_t begin, uint64_t end, const MPI_Status *status) {
+void finish_message(struct posted *posted, const struct span *span, const MPI_Status *status) {
     if (posted->receive) {
-        finish_receive(posted->receive, begin, end, status);
+        finish_receive(posted->receive, span, status);
     } else if (posted->message && posted->level == header->message_level) {
         struct message *const message = &messages[posted->message - 1];
-        message->begin = begin > message->posted ? begin : message->posted;
-        message->end = end;
+        message->begin = span->begin;
+        message->end = span->end;
+        message->outside_ended = span->outside;
     }
     *posted = (struct posted){0};
 }

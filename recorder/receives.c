@@ -10,10 +10,11 @@ static struct receive {
     uint64_t number;
     struct channel_end end;
     const struct kind *kind;
-    uint64_t posted, begin, completed; /* 0: not complete */
-    struct posted *request;            /* 0: complete, or nothing is known of its completion */
-    bool is_cancelled;                 /* the program wants so; it may take a message nevertheless */
-} receives[RECEIVES];                  /* in the order in which they were posted */
+    uint64_t posted, outside;
+    struct span completed;  /* its end is 0: not complete */
+    struct posted *request; /* 0: complete, or nothing is known of its completion */
+    bool is_cancelled;      /* the program wants so; it may take a message nevertheless */
+} receives[RECEIVES];       /* in the order in which they were posted */
 static uint32_t kept;
 uint32_t pending_any;
 
@@ -56,8 +57,8 @@ static void lose_receives(struct channel_end end) {
     kept = left;
 }
 
-void keep_receive(const struct kind *kind, const struct call *call, const struct channel_end *end, bool is_complete,
-                  struct posted *posted) {
+void keep_receive(const struct kind *kind, uint64_t began, const struct span *span, const struct channel_end *end,
+                  bool is_complete, struct posted *posted) {
     static uint64_t numbers;
     const bool any = receives_any(end->peer, end->tag);
     if (kept == RECEIVES || (any && !posted)) {
@@ -66,7 +67,7 @@ void keep_receive(const struct kind *kind, const struct call *call, const struct
         return;
     }
     receives[kept++] =
-        (struct receive){++numbers, *end, kind, call->begin, call->begin, is_complete ? call->end : 0, posted, false};
+        (struct receive){++numbers, *end, kind, began, span->outside, is_complete ? *span : (struct span){0}, posted, false};
     pending_any += any;
     if (posted)
         *posted = (struct posted){.receive = numbers};
@@ -75,9 +76,9 @@ void keep_receive(const struct kind *kind, const struct call *call, const struct
 static void number_receive(struct receive *one) {
     struct posted message = {0};
     if (one->end.peer != MPI_PROC_NULL && is_countable(&one->end))
-        message = log_message(one->kind, one->posted, &one->end);
-    if (one->completed)
-        finish_message(&message, one->begin, one->completed, 0);
+        message = log_message(one->kind, one->posted, one->outside, &one->end);
+    if (one->completed.end)
+        finish_message(&message, &one->completed, 0);
     else if (one->request)
         *one->request = message;
 }
@@ -101,13 +102,12 @@ static struct receive *find_receive(uint64_t number) {
     return 0;
 }
 
-void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Status *status) {
+void finish_receive(uint64_t number, const struct span *span, const MPI_Status *status) {
     struct receive *const one = find_receive(number);
     if (!one)
         return;
     one->request = 0;
-    one->begin = begin;
-    one->completed = end;
+    one->completed = *span;
     if (!is_any(one))
         return;
     if (!status) {

@@ -4,9 +4,9 @@
  * rank that ends by a signal, `_exit` or MPI_Abort leaves what was recorded up to then, and nothing is written at the
  * end. `src/rankbench/campaign/rank_files.py` reads it; both must agree on the layout.
  *
- *     struct header (4 KiB) | kinds of calls (6.3 MiB) | arrivals at collectives (4 MiB) | ends of messages (5 MiB)
+ *     struct header (4 KiB) | kinds of calls (6.3 MiB) | arrivals at collectives (5 MiB) | ends of messages (7 MiB)
  *
- * With the tables of requests, channels, communicators and types a rank needs at most 19 MiB. What does not fit is
+ * With the tables of requests, channels, communicators and types a rank needs at most 22 MiB. What does not fit is
  * counted. */
 #pragma once
 #include <mpi.h>
@@ -42,8 +42,9 @@ enum {
 struct header {
     char magic[8];
     uint32_t layout, kinds, level, message_level;
-    uint64_t first_ticks, last_ticks; /* at the end of MPI_Init; at the last call, or at the begin of MPI_Finalize */
+    uint64_t outside, last_ticks; /* ticks not in MPI, since MPI_Init; at the last call, or at the begin of MPI_Finalize */
     uint64_t arrivals, messages, lost_messages;
+    uint64_t first_ticks;      /* at the end of MPI_Init */
     int64_t first_ns, last_ns; /* CLOCK_MONOTONIC at a moment close to each; last_ns 0: the rank was killed */
     double ticks_per_ns;       /* known at the begin; the two pairs above are better where there are both */
     uint64_t merged_kinds, lost_requests, lost_communicators;
@@ -84,14 +85,15 @@ struct kind {
 struct arrival {
     uint64_t communicator;
     uint32_t sequence, kind;
-    uint64_t begin, end;
+    uint64_t begin, end, outside;
 };
 
 /* One end of a message, the sending or the receiving one. Its channel and its number in it are equal at both. */
 struct message {
     uint64_t channel;
     uint32_t sequence, kind;
-    uint64_t posted, begin, end; /* the call that sends or receives; the one that completed it, 0: not known */
+    uint64_t posted, begin, end;            /* the call that sends or receives; the one that completed it, 0: not known */
+    uint64_t outside_posted, outside_ended; /* ticks not in MPI until then */
 };
 
 /* What is known of a communicator or window while it exists. */
@@ -116,6 +118,11 @@ struct channel_end {
 struct posted {
     uint32_t message, level;
     uint64_t receive;
+};
+
+/* The call that completes a message; what is spent before it for the message, such as in MPI_Probe, counts as a part. */
+struct span {
+    uint64_t begin, end, outside;
 };
 
 struct call {
@@ -251,17 +258,18 @@ struct channel_end find_channel(MPI_Comm communicator, struct group *group, int 
 bool is_countable(const struct channel_end *end);
 void post_message(const struct kind *kind, const struct call *call, struct channel_end end, bool is_complete,
                   struct posted *posted);
-void finish_message(struct posted *posted, uint64_t begin, uint64_t end, const MPI_Status *status);
+void finish_message(struct posted *posted, const struct span *span, const MPI_Status *status);
+void note_probe(const struct call *call, const MPI_Status *status, bool is_there);
 void post_complete(const struct kind *kind, const struct call *call, MPI_Comm communicator, int peer, int tag, bool sent);
-struct posted log_message(const struct kind *kind, uint64_t posted, const struct channel_end *end);
+struct posted log_message(const struct kind *kind, uint64_t posted, uint64_t outside, const struct channel_end *end);
 
 /* --- receives.c: receives that wait for their number --- */
 
 extern uint32_t pending_any; /* how many receives of any are not complete */
 bool is_behind_any(const struct channel_end *end);
-void keep_receive(const struct kind *kind, const struct call *call, const struct channel_end *end, bool is_complete,
-                  struct posted *posted);
-void finish_receive(uint64_t number, uint64_t begin, uint64_t end, const MPI_Status *status);
+void keep_receive(const struct kind *kind, uint64_t began, const struct span *span, const struct channel_end *end,
+                  bool is_complete, struct posted *posted);
+void finish_receive(uint64_t number, const struct span *span, const MPI_Status *status);
 bool cancel_receive(const struct posted *posted);
 void detach_receive(struct posted *posted);
 
@@ -338,6 +346,7 @@ static inline void finish_call(void) {
 
 /* A call that failed: its arguments may be wrong and its results were not set. */
 static inline void skip_call(const struct call *call) {
+    header->outside += call->begin > header->last_ticks ? call->begin - header->last_ticks : 0;
     header->last_ticks = call->end;
     finish_call();
 }

@@ -104,7 +104,8 @@ static struct kind *complete(uintptr_t handle, const struct call *call, const MP
     const uint64_t begin = found->begin / found->active;
     kind->completed++;
     kind->pending += call->end - begin;
-    finish_message(&found->posted, call->begin - (uint64_t)found->tested * TESTED, call->end, status);
+    const struct span span = {call->begin - found->tested * TESTED, call->end, header->outside};
+    finish_message(&found->posted, &span, status);
     found->tested = 0;
     found->begin -= begin;
     if (--found->active == 0 && !found->persistent)

@@ -126,7 +126,7 @@ def sum_waiting(run: RunRecord, rank: int) -> float:
 @pytest.mark.parametrize(
     "how",
     [
-        *("recv", "waitall", "persistent", "nobody", "any", "mixed", "cancelled-any"),
+        *("recv", "waitall", "persistent", "nobody", "any", "mixed", "cancelled-any", "waits-in-probe"),
         *map(mark_thorough, ("sendrecv", "ssend", "both", "later", "restarted", "behind", "turned", "listening")),
     ],
 )
@@ -140,6 +140,31 @@ def test_waiting_for_a_late_partner_is_no_transfer(
     completing = [kind for kind in got.kinds if kind.call.startswith(("MPI_Wait", "MPI_Test"))]
     waited = [sum(kind.waited_s) for kind in got.kinds if kind.waited_s and kind not in completing]
     assert sum(waited) == pytest.approx(sum(sum(kind.seconds) for kind in completing), rel=0.01)
+
+
+def test_probes_that_find_nothing_wait_for_a_message(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is between them is no time in MPI."""
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "partners", tmp_path)), "polls")
+    kind = find(got, "MPI_Iprobe")
+    assert kind.waiting_s[0] > 0.9 * kind.seconds[0] > ROUNDS * LATE_S / 4
+
+
+def test_a_partner_that_transfers_is_not_waited_for(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In a ping-pong each rank waits for the other, for no longer than the library takes to transfer."""
+    got, _ = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "chain", tmp_path)), "pingpong")
+    assert sum(sum(kind.waiting_s) for kind in got.kinds) < 0.2 * sum(sum(kind.seconds) for kind in got.kinds)
+
+
+def test_waiting_is_passed_on(library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The third rank waits for the second one, which only waits for the first."""
+    program = str(compile_program(library, "chain", tmp_path))
+    got, _ = run(library, home, tmp_path, monkeypatch, program, "pass", ranks=3)
+    assert sum_waiting(got, 0) < ROUNDS * LATE_S / 2
+    assert min(sum_waiting(got, 1), sum_waiting(got, 2)) > ROUNDS * LATE_S * 0.8
 
 
 def test_waiting_is_known_on_a_busy_machine(

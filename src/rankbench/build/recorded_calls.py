@@ -134,6 +134,8 @@ TYPES = {
 }
 """C types of parameters; counts, types and others follow from their names."""
 PARTNERS = ("dest", "target", "source")
+PROBES = {"Probe": "true", "Iprobe": "*flag"}
+"""Calls whose time is that of the receive behind them, and whether its message is there."""
 UNCOUNTED = {"Type_free"}
 """Calls that only end what is known of an object."""
 HANDLES = {"comm": "Comm", "win": "Win", "request": "Request"}
@@ -226,7 +228,7 @@ def render_c(wrapper: Wrapper) -> str:
     body = "".join(f"    {line}\n" for line in describe(wrapper, "MPI_IN_PLACE", is_in_c=True))
     passed = ", ".join(names)
     look = ""
-    if any_source := find_any_source(wrapper):
+    if any_source := "true" if wrapper.name in PROBES else find_any_source(wrapper):
         look = f"    MPI_Status own, *const seen = {any_source} && status == MPI_STATUS_IGNORE ? &own : status;\n"
         passed = passed.replace("status", "seen")
     return f"""int MPI_{wrapper.name}({declared}) {{
@@ -310,7 +312,6 @@ def convert(wrapper: Wrapper) -> Iterator[str]:
 
 def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Iterator[str]:
     """Yield the statements that say what a call was, behind it."""
-    words = wrapper.parameters
     if wrapper.name in UNCOUNTED:
         return
     find = f'find_kind(&call, {wrapper.number}, "MPI_{wrapper.kind}", false)'
@@ -328,10 +329,17 @@ def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Itera
         yield from find_features(wrapper, in_place)
         yield f"struct kind *const kind = {find};"
     yield "count_call(kind, &call);"
-    collective = is_collective(wrapper)
-    if collective and not wrapper.persistent:
+    if is_collective(wrapper) and not wrapper.persistent:
         yield "call.group->sequence++;"
+    yield from follow(wrapper, is_in_c=is_in_c)
+
+
+def follow(wrapper: Wrapper, *, is_in_c: bool) -> Iterator[str]:
+    """Yield the statements that note what a call begins or completes: requests, messages, communicators, an arrival."""
+    words = wrapper.parameters
     ends = list(list_ends(wrapper, is_in_c=is_in_c))
+    if wrapper.name in PROBES and is_in_c:
+        yield f"note_probe(&call, seen, {PROBES[wrapper.name]});"
     if "request" in words:
         # One of two messages is completed with the request; where it also receives, neither is known to be the last.
         if any(word in words for word in PARTNERS):
@@ -347,7 +355,7 @@ def describe(wrapper: Wrapper, in_place: str, *, is_in_c: bool = False) -> Itera
         yield from ["call.group->has_wildcards = true;"] if "comm" in words else []
     elif "made_comm" in words:
         yield "meet_communicator(*made_comm);"
-    elif collective:
+    elif is_collective(wrapper):
         yield "identify(comm, call.group);"
         yield "log_arrival(&call, kind);"
 

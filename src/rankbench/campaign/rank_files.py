@@ -19,7 +19,7 @@ HEADER = np.dtype(
     [
         ("magic", "S8"),
         *((name, "u4") for name in ("layout", "kinds", "level", "message_level")),
-        *((name, "u8") for name in ("first_ticks", "last_ticks", "arrivals", "messages", "lost_messages")),
+        *((name, "u8") for name in ("outside", "last_ticks", "arrivals", "messages", "lost_messages", "first_ticks")),
         *((name, "i8") for name in ("first_ns", "last_ns")),
         ("ticks_per_ns", "f8"),
         *((name, "u8") for name in ("merged_kinds", "lost_requests", "lost_communicators")),
@@ -51,9 +51,18 @@ KIND = np.dtype(
         ("padding", "V56"),
     ]
 )
-ARRIVAL = np.dtype([("communicator", "u8"), ("sequence", "u4"), ("kind", "u4"), ("begin", "u8"), ("end", "u8")])
+ARRIVAL = np.dtype(
+    [
+        *(("communicator", "u8"), ("sequence", "u4"), ("kind", "u4")),
+        *((name, "u8") for name in ("begin", "end", "outside")),
+    ]
+)
+MOMENTS = ("posted", "begin", "end")
 MESSAGE = np.dtype(
-    [("channel", "u8"), ("sequence", "u4"), ("kind", "u4"), *((name, "u8") for name in ("posted", "begin", "end"))]
+    [
+        *(("channel", "u8"), ("sequence", "u4"), ("kind", "u4")),
+        *((name, "u8") for name in (*MOMENTS, "outside_posted", "outside_ended")),
+    ]
 )
 ARRIVALS = 131072
 SEVERAL = 2
@@ -134,7 +143,7 @@ def read_rank(path: Path) -> RankFile:
         begin_ns=convert(events["begin"]),
         end_ns=convert(events["end"]),
         messages=ends,
-        moments_ns=np.stack([convert(ends[name]) for name in ("posted", "begin", "end")]),
+        moments_ns=np.stack([convert(ends[name]) for name in MOMENTS]),
         origin_ns=fields["first_ns"] + fields["first_offset_ns"],
     )
 

@@ -9,7 +9,7 @@
  * first. turned: two such receives end in reverse order. listening: one of another tag is pending all the time. mixed: all
  * waits and tests of five receives. crowd: more are pending than are kept. cancelled-any: it is
  * cancelled, and the next receive takes the message; cancelled: the same of a receive from rank 1. probed: a matched
- * probe takes the first of two messages. */
+ * probe takes the first of two messages. waits-in-probe, polls: the receive comes behind a probe. */
 #include <mpi.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -157,6 +157,20 @@ static void receive_probed(void) {
     pass(1, TAG);
 }
 
+static void receive_behind_probe(bool polls) {
+    MPI_Status status;
+    int is_there = 0;
+    if (rank == 1) {
+        send(TAG);
+        return;
+    }
+    while (polls && !is_there)
+        MPI_Iprobe(1, MPI_ANY_TAG, MPI_COMM_WORLD, &is_there, &status);
+    if (!polls)
+        MPI_Probe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &status);
+    MPI_Recv(received, 1, MPI_DOUBLE, status.MPI_SOURCE, status.MPI_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 static bool communicate_with_any(const char *how) {
     if (strcmp(how, "any") == 0)
         pass(MPI_ANY_SOURCE, MPI_ANY_TAG);
@@ -174,6 +188,8 @@ static bool communicate_with_any(const char *how) {
         receive_after_cancel(how[9] ? MPI_ANY_SOURCE : 1);
     else if (strcmp(how, "probed") == 0)
         receive_probed();
+    else if (strcmp(how, "waits-in-probe") == 0 || strcmp(how, "polls") == 0)
+        receive_behind_probe(how[0] == 'p');
     else
         return false;
     return true;
