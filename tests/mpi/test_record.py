@@ -242,8 +242,9 @@ def test_requests_of_many_kinds_are_completed(
 ) -> None:
     """MPICH gives one handle to all sends that are complete at once."""
     program = str(compile_program(library, "requests", tmp_path))
-    got, _ = run(library, home, tmp_path, monkeypatch, program)
+    got, _ = run(library, home, tmp_path, monkeypatch, program, str(tmp_path / "data"))
     assert got.dropped.requests == 0
+    assert find(got, "MPI_File_iwrite_at", bytes=100).completed == find(got, "MPI_Comm_idup").completed == [50, 50]
     sends = [kind for kind in got.kinds if kind.call == "MPI_Isend"]
     assert {kind.bytes: kind.completed for kind in sends} == {size: [50, 50] for size in range(1, 41)}
     started = find(got, "MPI_Send_init", form="persistent")

@@ -85,6 +85,8 @@ Graph_create | comm nodes integers integers reorder made_comm |
 Dist_graph_create | comm nodes integers integers integers integers info reorder made_comm |
 Dist_graph_create_adjacent | comm indegree integers integers outdegree integers integers info reorder made_comm |
 Intercomm_merge | comm high made_comm |
+Comm_idup | comm made_comm request |
+Intercomm_create | comm leader peer_comm far_leader mark made_comm |
 Comm_free | ended_comm |
 Comm_disconnect | ended_comm |
 File_open | comm path mode info made_file |
@@ -104,6 +106,33 @@ File_write_at | file offset buf count type status | count*type
 File_write_at_all | file offset buf count type status | count*type
 File_write_shared | file buf count type status | count*type
 File_write_ordered | file buf count type status | count*type
+Buffer_attach | out size |
+Buffer_detach | out flag |
+Reduce_local c | buf out count type op | count*type
+File_iread | file out count type request | count*type
+File_iread_at | file offset out count type request | count*type
+File_iread_shared | file out count type request | count*type
+File_iread_all | file out count type request | count*type
+File_iread_at_all | file offset out count type request | count*type
+File_read_all_begin | file out count type | count*type
+File_read_all_end | file out status |
+File_read_at_all_begin | file offset out count type | count*type
+File_read_at_all_end | file out status |
+File_read_ordered_begin | file out count type | count*type
+File_read_ordered_end | file out status |
+File_iwrite | file buf count type request | count*type
+File_iwrite_at | file offset buf count type request | count*type
+File_iwrite_shared | file buf count type request | count*type
+File_iwrite_all | file buf count type request | count*type
+File_iwrite_at_all | file offset buf count type request | count*type
+File_write_all_begin | file buf count type | count*type
+File_write_all_end | file buf status |
+File_write_at_all_begin | file offset buf count type | count*type
+File_write_at_all_end | file buf status |
+File_write_ordered_begin | file buf count type | count*type
+File_write_ordered_end | file buf status |
+File_seek | file offset whence |
+File_preallocate | file offset |
 Type_free | ended_type |
 """  # noqa: E501
 
@@ -113,6 +142,7 @@ TYPES = {
     "addresses": "const MPI_Aint *",
     "address": "MPI_Aint ",
     "comm": "MPI_Comm ",
+    "peer_comm": "MPI_Comm ",
     "made_comm": "MPI_Comm *",
     "ended_comm": "MPI_Comm *",
     "win": "MPI_Win ",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shlex
 import shutil
 import subprocess
@@ -30,8 +31,12 @@ def build_recorder(library: Library, home: Path, *, calls: bool = False) -> Path
         home: where builds are kept.
         calls: whether it records every call, or only when MPI was initialised and finalised.
 
-    Raises RankbenchError if it does not compile.
+    Raises RankbenchError if it does not compile, or cannot be preloaded from there.
     """
+    if re.search(r"[\s:]", str(home)):
+        raise RankbenchError(
+            f"RANKBENCH_HOME {home}: nothing can be preloaded from a path with blanks or colons; use another folder"
+        )
     recipe = build.make_recipe(library, build.find_sources("recorder", STARTUP))
     wrappers = recorded_calls.render_wrappers(
         missing.find_declared(recipe.header), every_fortran="#define OPEN_MPI " in recipe.header

@@ -1,5 +1,5 @@
-/* Requests in numbers: sends of many sizes that are complete at once, persistent calls that are started together, and
- * collectives between two groups of different sizes. */
+/* Requests in numbers: sends of many sizes that are complete at once, persistent calls that are started together, a file
+ * (the first argument) and a communicator; and collectives between two groups of different sizes. */
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -30,6 +30,22 @@ static void start_together(int rank) {
     }
     for (int i = 0; i < 2 * PERSISTENT; i++)
         MPI_Request_free(&requests[i]);
+}
+
+static void read_and_copy(const char *path, int rank) {
+    static char block[100];
+    MPI_File file;
+    MPI_Comm copy;
+    MPI_Request requests[2];
+    MPI_File_open(MPI_COMM_WORLD, path, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_File_iwrite_at(file, (MPI_Offset)rank * 100, block, 100, MPI_BYTE, &requests[0]);
+        MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+        MPI_Comm_idup(MPI_COMM_WORLD, &copy, &requests[1]);
+        MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+        MPI_Comm_free(&copy);
+    }
+    MPI_File_close(&file);
 }
 
 /* Two ranks on one side, the others on the other one. Arrays have an element for each rank of the other side. */
@@ -70,6 +86,7 @@ int main(int argc, char **argv) {
     if (ranks == 2) {
         send_sizes(rank);
         start_together(rank);
+        read_and_copy(argv[1], rank);
     } else {
         exchange_sides(rank, ranks);
     }
