@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -79,6 +80,24 @@ def test_a_campaign_between_nodes_uses_their_links(count: int, home: Path, tmp_p
     assert all([rank.host for rank in launch.ranks] == nodes for launch in results.launches())
     crossed = dict(line.split() for line in (tmp_path / "counters").read_text().splitlines())
     assert min(int(crossed[node]) for node in ("n1", "n2")) >= len(launches) * SAMPLES * MESSAGE_BYTES
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("family", ["mpich", "openmpi", "intel-mpi"])
+def test_data_and_clocks_are_tested_between_nodes(family: str, home: Path, tmp_path: Path) -> None:
+    """What the ranks of one node do in shared memory crosses links here."""
+    words = ("lab", "--nodes", "2", "--", RANKBENCH, "verify", family)
+    clocks = run_rankbench(tmp_path, home, *words, "--clocks", "--runs", "3", "--wait", "0.05", "--format", "json")
+    assert clocks.returncode == 0, clocks.stdout + clocks.stderr
+    (study,) = json.loads(clocks.stdout)
+    assert {rank["host"] for rank in study["study"]["stream"]["ranks"]} == {"n1", "n2"}
+    data = run_rankbench(tmp_path, home, *words, "--ranks", "2", "--clock", "tsc")
+    assert f"{family}-" in data.stdout
+    assert "Data, in messages of 8 B, 1000 B and 64 KiB" in data.stdout
+    assert "not run" not in data.stdout
+    uneven = run_rankbench(tmp_path, home, *words, "--ranks", "3")
+    assert uneven.returncode == 1
+    assert "--ranks 3: not a multiple of 2 hosts, which have equal numbers of ranks" in uneven.stdout
 
 
 FAILING_POWER = """

@@ -156,6 +156,25 @@ def test_a_run_within_a_job_uses_its_nodes(nodes: Lab, home: Path) -> None:
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["doctor", "mpich"], "nodes"),
+        (["verify", "mpich", "--clocks", "--runs", "2", "--wait", "0.05"], "2 ranks on n1 (CPU "),
+        (["tune", "mpich", "--operations", "bcast", "--sizes", "8", "--blocks", "3", "--placements", "2x1"], "bcast"),
+    ],
+    ids=["doctor", "verify", "tune"],
+)
+def test_a_command_within_a_job_uses_its_nodes(words: list[str], says: str, nodes: Lab, home: Path) -> None:
+    log = nodes.folder / f"{words[0]}.log"
+    options = ["--wait", "--nodes=2", "--exclusive", "--mem=0", f"--output={log}", "--time=10"]
+    script = f"cd {nodes.folder}; {shlex.join([str(RANKBENCH), *words, '--in-job'])}"
+    ended = nodes.run(["sbatch", *options, "--wrap", script], {"RANKBENCH_HOME": str(home), "COLUMNS": "1000"})
+    assert ended.exit_code == 0, log.read_text()
+    assert says in log.read_text()
+
+
+@pytest.mark.thorough
 def test_a_job_builds_where_the_host_that_submits_has_no_compiler(nodes: Lab, home: Path) -> None:
     """The core is built on a node of the job, whose module has a compiler."""
     new_home, tools = nodes.folder / "home", nodes.folder / "tools"

@@ -5,6 +5,7 @@ Nothing is judged here but whether a launch did what was asked; `statistics.cloc
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
@@ -69,6 +70,24 @@ LAUNCHES = 3
 """Launches of a start with wrong values in the first one, which may have been disturbed; the median of three is not."""
 
 
+class Nodes(NamedTuple):
+    """Where ranks run: on this machine, or dealt out evenly over hosts."""
+
+    hosts: tuple[str, ...] = ()
+    remote_shell: str = ""
+    one_machine: bool = False
+    """Whether the hosts are emulated here."""
+
+    def make_folder(self) -> tempfile.TemporaryDirectory[str]:
+        """Return a temporary folder that they see: on other nodes, in the current one."""
+        if not self.hosts:
+            return tempfile.TemporaryDirectory(prefix="rankbench-")
+        return tempfile.TemporaryDirectory(prefix=".rankbench-", dir=Path.cwd())
+
+
+HERE = Nodes()
+
+
 class Bench(NamedTuple):
     """A library and its core, checked in a placement, for launching self-tests."""
 
@@ -83,15 +102,30 @@ class Bench(NamedTuple):
     """Folder for the files of launches."""
 
 
-def prepare_bench(library: Library, ranks: int, home: Path, folder: Path) -> Bench:
+def prepare_bench(library: Library, ranks: int, home: Path, folder: Path, nodes: Nodes = HERE) -> Bench:
     """Build the core and check it with a number of ranks, which share cores only if there are too few.
 
-    Raises RankbenchError if the check fails.
+    Raises RankbenchError if the check fails, or as `place_ranks` does.
     """
-    machine = launch.machine()
-    binding: Binding = "core" if ranks <= machine.cores else "none"
-    placement = Placement(name=f"1x{ranks}", nodes=1, ranks_per_node=ranks, binding=binding)
-    return prepare_placement(library, placement, home, folder)
+    return prepare_placement(library, place_ranks(ranks, launch.machine(), nodes), home, folder)
+
+
+def place_ranks(ranks: int, machine: Machine, nodes: Nodes) -> Placement:
+    """Return the placement of a number of ranks. Raises RankbenchError if hosts would have unequal numbers of them."""
+    count = len(nodes.hosts) or 1
+    if ranks % count:
+        raise RankbenchError(f"--ranks {ranks}: not a multiple of {count} hosts, which have equal numbers of ranks")
+    each = ranks // count
+    binding: Binding = "none" if nodes.one_machine or machine.short_of_cores(each) else "core"
+    return Placement(
+        name=f"{count}x{each}",
+        nodes=count,
+        ranks_per_node=each,
+        binding=binding,
+        hosts=list(nodes.hosts),
+        remote_shell=nodes.remote_shell,
+        one_machine=nodes.one_machine and count > 1,
+    )
 
 
 def prepare_placement(library: Library, placement: Placement, home: Path, folder: Path) -> Bench:

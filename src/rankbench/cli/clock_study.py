@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -52,6 +51,7 @@ class ClockOptions(NamedTuple):
     runs: int
     wait_s: float
     all_sources: bool
+    nodes: selftest.Nodes = selftest.HERE
 
 
 def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) -> None:
@@ -60,7 +60,7 @@ def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) 
     Raises RankbenchError for fewer than two ranks.
     """
     machine = launch.machine()
-    wanted = options.ranks or max(2, machine.cores // machine.sockets)
+    wanted = options.ranks or len(options.nodes.hosts) or max(2, machine.cores // machine.sockets)
     if wanted < 2:
         raise RankbenchError(f"--ranks {wanted}: clocks of two or more ranks are compared; expected 2 or more")
     runs, wait = options.runs, options.wait_s
@@ -69,7 +69,7 @@ def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) 
     results = []
     for library in reach:
         with console.status(f"{library.name}: {runs} runs …"):
-            results.append(study_clocks(library, wanted, arguments, wait))
+            results.append(study_clocks(library, wanted, arguments, options))
         if form == "table":
             show(results[-1])
     if form == "json":
@@ -81,13 +81,14 @@ def study_libraries(reach: Sequence[Library], options: ClockOptions, form: str) 
         raise typer.Exit(1)
 
 
-def study_clocks(library: Library, ranks: int, arguments: Sequence[str], wait_s: float) -> ClockStudy:
+def study_clocks(library: Library, ranks: int, arguments: Sequence[str], options: ClockOptions) -> ClockStudy:
     """Run the study under one library and print its results."""
-    with tempfile.TemporaryDirectory(prefix="rankbench-") as folder:
-        study = selftest.clocks(selftest.prepare_bench(library, ranks, home(), Path(folder)), arguments, wait_s)
+    with options.nodes.make_folder() as folder:
+        bench = selftest.prepare_bench(library, ranks, home(), Path(folder), options.nodes)
+        study = selftest.clocks(bench, arguments, options.wait_s)
     return ClockStudy(
         library=library,
-        wait_s=wait_s,
+        wait_s=options.wait_s,
         sources=clocks.summarise_sources(study.clocks),
         accuracies=clocks.compute_accuracies(study.offsets),
         costs=clocks.compute_costs(study.synchronisations),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import tempfile
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -20,17 +19,26 @@ from rankbench.analysis.questions import case_labels
 from rankbench.analysis.statistics import known_times as truths
 from rankbench.analysis.statistics.known_times import Trial, Wait
 from rankbench.campaign import selftest
-from rankbench.campaign.selftest import Bench
+from rankbench.campaign.selftest import Bench, Nodes
 from rankbench.cli import sum_study
 from rankbench.cli.clock_study import LONGEST_WAIT_S, ClockOptions, study_libraries
 from rankbench.cli.display import columns, console, describe_places, spread_lines
 from rankbench.cli.formats import TableOrJson, add_output_option, check_format, print_json
-from rankbench.cli.shared_options import Modules, Prefixes, choose_libraries
+from rankbench.cli.shared_options import (
+    Hosts,
+    InJob,
+    Modules,
+    OneMachine,
+    Prefixes,
+    RemoteShell,
+    choose_libraries,
+)
 from rankbench.launch.occupancy import QUIET
 from rankbench.model import FORMS, CaseResult, CaseStatus, Library, RankbenchError, SourceFact
 from rankbench.plan import notation
 from rankbench.quantities import format_duration, format_size, format_time, spell_count
 from rankbench.units import suggestion
+from rankbench.workflows.job_nodes import find_job_nodes
 from rankbench.workflows.locations import home
 
 ORDER = 75
@@ -39,6 +47,7 @@ EXAMPLES = """
 rankbench verify
 rankbench verify openmpi --thorough --time 2h
 rankbench verify --clocks
+rankbench verify mpich --in-job          # data between the nodes of its job
 rankbench verify mpich openmpi --sums
 rankbench verify openmpi --clocks --runs 50 --format json --output clock.json
 """
@@ -147,6 +156,10 @@ def verify(
     ] = False,
     prefix: Prefixes = None,
     modules: Modules = None,
+    hosts: Hosts = "",
+    remote_shell: RemoteShell = "",
+    one_machine: OneMachine = False,  # noqa: FBT002
+    in_job: InJob = False,  # noqa: FBT002
     time_: Annotated[
         str, typer.Option("--time", metavar="TIME", help="No check begins after this time; what is left out is named.")
     ] = TIME,
@@ -155,19 +168,20 @@ def verify(
     """Test that data are right, and that times are true.
 
     Checks the data of every call, without --ranks also on three and four ranks, and times operations of known duration
-    with every clock and start. With --clocks it tests the accuracy, the cost and the drift of synchronised clocks
-    instead.
+    with every clock and start. With --hosts or --in-job ranks are on these nodes, evenly. With --clocks it tests the
+    accuracy, the cost and the drift of synchronised clocks instead.
 
     Exit code 1: data or times are wrong. Times that other work or the hypervisor disturbed are reported as "cannot be
     verified here" and are no failure.
     """
     form = check_format(format_, "table", "json")
+    nodes = find_nodes(hosts, remote_shell, one_machine=one_machine, in_job=in_job)
     data = {"--clock": bool(clock), "--thorough": thorough, "--time": time_ != TIME}
     study = {"--runs": runs != RUNS, "--wait": wait != WAIT_S, "--all-sources": all_sources}
     refuse_unused(*choose_mode(data, study, clocks=clocks, sums=sums))
     if clocks:
         reach = choose_libraries(names or [], prefix or [], modules or [])
-        study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources), form)
+        study_libraries(reach if names else reach[:1], ClockOptions(ranks, runs, wait, all_sources, nodes), form)
         return
     if sums:
         sum_study.study_libraries(choose_libraries(names or [], prefix or [], modules or []), ranks, form)
@@ -177,8 +191,8 @@ def verify(
     libraries = choose_libraries(names or [], prefix or [], modules or [])
     for library in libraries:
         quiet = contextlib.redirect_stdout(io.StringIO()) if form == "json" else contextlib.nullcontext()
-        with tempfile.TemporaryDirectory(prefix="rankbench-") as folder, quiet:
-            wanted = Wanted(choose_ranks(ranks), clock or [EVERY], thorough, limit)
+        with nodes.make_folder() as folder, quiet:
+            wanted = Wanted(choose_ranks(ranks, nodes), clock or [EVERY], thorough, limit, nodes)
             failures += check_library(library, wanted, Path(folder))
     if form == "json":
         lines = [failure._asdict() for failure in failures]
@@ -186,6 +200,13 @@ def verify(
         print_json({"libraries": names, "failures": lines, "not_reached": limit.missed})
         raise typer.Exit(any(failure.certain for failure in failures))
     print_failures(failures, limit)
+
+
+def find_nodes(hosts: str, remote_shell: str, *, one_machine: bool, in_job: bool) -> Nodes:
+    """Return the nodes that options name. Raises RankbenchError if there is no job."""
+    if in_job:
+        hosts, remote_shell = find_job_nodes()
+    return Nodes(tuple(hosts.split(",")) if hosts else (), remote_shell, one_machine)
 
 
 def choose_mode(
@@ -258,12 +279,17 @@ class Wanted(NamedTuple):
     clocks: Sequence[str]
     thorough: bool
     limit: Limit
+    nodes: Nodes
 
 
-def choose_ranks(requested: int | None) -> list[int]:
-    """Return the requested number of ranks, or one per core and the few that every machine can test."""
+def choose_ranks(requested: int | None, nodes: Nodes) -> list[int]:
+    """Return the requested number of ranks, or one per core and the few that every machine can test; over nodes, one
+    and two on each.
+    """
     if requested:
         return [requested]
+    if nodes.hosts:
+        return [len(nodes.hosts), 2 * len(nodes.hosts)]
     usual = max(2, launch.machine().cores)
     return [usual, *(ranks for ranks in selftest.FEW_RANKS if ranks != usual)]
 
@@ -275,7 +301,7 @@ def check_library(library: Library, wanted: Wanted, folder: Path) -> list[Failur
         return []
     try:
         with console.status(f"{library.name}: building and checking …"):
-            bench = selftest.prepare_bench(library, usual, home(), folder)
+            bench = selftest.prepare_bench(library, usual, home(), folder, wanted.nodes)
     except RankbenchError as error:
         return [Failure(str(error))]
     sources = choose_sources(bench, wanted.clocks)
@@ -283,18 +309,18 @@ def check_library(library: Library, wanted: Wanted, folder: Path) -> list[Failur
     failures = [*check_data(bench, thorough=wanted.thorough)]
     for ranks in others:
         if wanted.limit.allows(f"{library.name}: data on {ranks} ranks"):
-            failures += check_other_ranks(library, ranks, folder)
+            failures += check_other_ranks(library, ranks, folder, wanted.nodes)
     if wanted.limit.allows(f"{library.name}: times"):
         failures += check_waits(bench, sources)
     return failures
 
 
-def check_other_ranks(library: Library, ranks: int, folder: Path) -> Iterator[Failure]:
+def check_other_ranks(library: Library, ranks: int, folder: Path, nodes: Nodes) -> Iterator[Failure]:
     """Check data on another number of ranks, which may share cores; show one line."""
     began = time.monotonic()
     try:
         with console.status(f"{library.name}: data on {ranks} ranks …"):
-            bench = selftest.prepare_bench(library, ranks, home(), folder)
+            bench = selftest.prepare_bench(library, ranks, home(), folder, nodes)
             results = selftest.data(bench)
     except RankbenchError as error:
         yield Failure(f"{error} ({ranks} ranks)")
