@@ -571,8 +571,10 @@ def test_script_prints_the_submitted_script_and_changes_nothing(tmp_path: Path) 
     assert printed.exit_code == 0
     assert not (tmp_path / "results").exists()
     assert here.submit("--write-only", "--time", "90m").exit_code == 0
-    assert printed.printed == (here.campaign / "job/job.sh").read_text()
-    assert "#BSUB -W 1:30\n" in printed.printed
+    note, _, script = printed.printed.partition("\n")
+    assert note == WORDING
+    assert script == (here.campaign / "job/job.sh").read_text()
+    assert "#BSUB -W 1:30\n" in script
 
 
 @pytest.mark.thorough
