@@ -182,7 +182,7 @@ def print_job(opened: Store, decision: Decision | None) -> None:
         print_text(f"next: rankbench status {folder} --wait")
     else:
         print_text(f"{explain_end(opened, where)}; log: {find_log(folder / FOLDER)}")
-        print_text("next: the same `rankbench submit` once more; it continues where it stopped")
+        print_text("next: submit it again; it continues where it stopped")
 
 
 def find_log(folder: Path) -> Path:
