@@ -149,6 +149,13 @@ class Operation(Record, frozen=True):
     foreign: Foreign | None = None
     """Set for another program's benchmark."""
 
+    @property
+    def is_symmetric(self) -> bool:
+        """Return whether all ranks have the same part in it, so that none ends first or last by design."""
+        along = self.name in {"scan", "exscan"}
+        same = (self.send, self.receive) == (self.root_send, self.root_receive)
+        return same and not (self.rooted or self.rings or self.between_two or along)
+
 
 class NamedUnit(Record, frozen=True):
     """A named capability of the core, with one line of help."""

@@ -180,8 +180,11 @@ def add_interval(view: CampaignView, placed: Mix, standing: MixResult, besides_s
 def find_rank_share(view: CampaignView, part: mix.Part, candidate: str) -> float:
     """Return the time of the mean rank in a call over that of the last rank, which is what is measured; 1: not known.
 
-    A rank that leaves a call early waits for the others in the next one, which is recorded as waiting.
+    Where all ranks have the same part, one that leaves early waits in the next call for those that the library holds
+    longer: over a run each is in MPI as long as the last.
     """
+    if all(view.operation(case).is_symmetric for case, _ in part.cases):
+        return 1.0
     keys = [case.key for case, _ in part.cases]
     rows = view.case_rows.filter(
         pl.col("case").is_in(keys), pl.col("rank_share") > 0, candidate=candidate, status=CaseStatus.OK

@@ -18,7 +18,7 @@ import polars as pl
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics.contrasts import judge
 from rankbench.language import Text, say, sentences
-from rankbench.model import Case, Finding, Operation, list_rank_sets
+from rankbench.model import Case, Finding, list_rank_sets
 
 TITLE = "One rank always last"
 FEWEST_RANKS = 3
@@ -53,7 +53,7 @@ def find_last(view: CampaignView) -> Iterator[Last]:
     keys = [
         main_verdict.case.key
         for main_verdict in view.main_verdicts
-        if is_symmetric(view.operations[main_verdict.case.operation]) and not view.short_of_cores(main_verdict.case)
+        if view.operations[main_verdict.case.operation].is_symmetric and not view.short_of_cores(main_verdict.case)
     ]
     shares = view.last_ranks.filter(pl.col("case").is_in(keys), pl.col("ranks") >= FEWEST_RANKS)
     frame = shares.group_by("case", "candidate").len()
@@ -73,13 +73,6 @@ def find_last(view: CampaignView) -> Iterator[Last]:
             yield Last(
                 place, rank, candidate, [view.case_of[key] for key in keys if key in last_keys], len(together), share
             )
-
-
-def is_symmetric(operation: Operation) -> bool:
-    """Return whether all ranks have the same part in an operation, so that none should end last by design."""
-    along = operation.name in {"scan", "exscan"}
-    same = (operation.send, operation.receive) == (operation.root_send, operation.root_receive)
-    return same and not (operation.rooted or operation.rings or operation.between_two or along)
 
 
 def _make_finding(view: CampaignView, ranks: Sequence[Last]) -> Finding:
