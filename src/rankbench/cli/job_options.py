@@ -9,20 +9,53 @@ from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from rankbench import launch, plan
+from rankbench import launch, libraries
 from rankbench.campaign import CampaignRequest
-from rankbench.cli.plan_options import Preset
+from rankbench.cli.plan_options import (
+    Blocks,
+    Forms,
+    Operations,
+    Placements,
+    Preset,
+    ProfileFile,
+    Program,
+    Ranks,
+    Samples,
+    Sizes,
+    Threshold,
+    Until,
+)
 from rankbench.cli.shared_options import Binding, Modules, Name, Prefixes, Results, Seed
 from rankbench.launch import schedulers
 from rankbench.model import Launcher
 from rankbench.workflows.locations import campaign_folder, home
-from rankbench.workflows.requested_plans import add_profile, count_nodes, find_plan, list_recorded_placements
+from rankbench.workflows.requested_plans import (
+    MeasuringOptions,
+    add_prefixes,
+    count_nodes,
+    divide_words,
+    make_plan,
+)
 
 
 def request_campaign(
-    file: Annotated[Path | None, typer.Argument(metavar="PLAN", help="The plan, a TOML file.")] = None,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[PLAN|CANDIDATE]...", help="A plan (TOML file), or the libraries to compare."),
+    ] = None,
     *,
     preset: Preset = "",
+    operations: Operations = "",
+    program: Program = "",
+    profile: ProfileFile = None,
+    ranks: Ranks = None,
+    sizes: Sizes = "",
+    forms: Forms = "",
+    placements: Placements = "",
+    samples: Samples = None,
+    blocks: Blocks = "",
+    until: Until = "",
+    threshold: Threshold = "",
     results: Results = Path("results"),
     name: Name = None,
     prefix: Prefixes = None,
@@ -66,18 +99,26 @@ def request_campaign(
 
     Raises RankbenchError if the scheduler lacks an option of its job.
     """
-    machine, path = launch.machine(), find_plan(file, preset)
-    placements = [f"{nodes or count_nodes(path)}x1"] if probe else list_recorded_placements(path)
-    place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell,
-                     "placements": placements}  # fmt: skip
+    search = libraries.make_search(home(), prefix or (), modules or ())
+    named = add_prefixes(words or (), preset, search)
+    places = f"{nodes or count_nodes(named, preset)}x1" if probe else placements
+    if nodes and not (places or ranks or profile or preset or divide_words(named)[0]):
+        places = f"{nodes}x{tasks_per_node or 1}"
+    measured = MeasuringOptions(
+        operations=operations, forms=forms, sizes=sizes, placements=places, samples=samples, blocks=blocks,
+        until=until, threshold=threshold, program=program,
+        ranks=None if probe else ranks, profile=None if probe else profile,
+    )  # fmt: skip
+    place_options = {"binding": binding, "hosts": hosts.split(",") if hosts else "", "remote_shell": remote_shell}
     job = {"scheduler": scheduler, "nodes": nodes, "tasks_per_node": tasks_per_node, "time": time,
            "tasks_per_socket": tasks_per_socket, "partition": partition, "account": account, "nodelist": nodelist,
            "exclusive": exclusive, "contiguous": contiguous, "memory": memory, "launcher": launcher,
            "options": option}  # fmt: skip
-    planned = add_profile(plan.load_plan(path, machine, drop_missing(place_options), job=drop_missing(job)))
+    machine = launch.machine()
+    planned, own_name = make_plan(named, preset, measured, drop_missing(place_options), machine, drop_missing(job))
     schedulers.find_scheduler(planned.job)
-    folder = campaign_folder(results, path.stem if name is None else name)
-    return CampaignRequest(planned, folder, machine, home(), prefix or (), modules or (), seed, scheduled=True)
+    folder = campaign_folder(results, own_name if name is None else name)
+    return CampaignRequest(planned, folder, machine, home(), search.prefixes, search.modules, seed, scheduled=True)
 
 
 def drop_missing(options: Mapping[str, object]) -> dict[str, object]:

@@ -81,10 +81,14 @@ MOST_TOGETHER = 64
 
 
 def make_plan(
-    values: Mapping[str, object], file: str, machine: Machine, overrides: Mapping[str, object] = NO_OVERRIDES
+    values: Mapping[str, object],
+    file: str,
+    machine: Machine,
+    overrides: Mapping[str, object] = NO_OVERRIDES,
+    job: Mapping[str, object] | None = None,
 ) -> Plan:
     """Return the plan of values, as a plan file would hold them. Raises RankbenchError."""
-    return parse_plan(write_toml(values), file, machine, overrides)
+    return parse_plan(write_toml(values), file, machine, overrides, job)
 
 
 def parse_plan(

@@ -65,9 +65,16 @@ class MeasuringOptions(NamedTuple):
 
 
 def make_plan(
-    words: Sequence[str], preset: str, measured: MeasuringOptions, place_options: Mapping[str, object], machine: Machine
+    words: Sequence[str],
+    preset: str,
+    measured: MeasuringOptions,
+    place_options: Mapping[str, object],
+    machine: Machine,
+    job: Mapping[str, object] | None = None,
 ) -> PlanRequest:
     """Return the plan that words and options name. `place_options`: where ranks run.
+
+    With `job`, even an empty one, the plan is for a scheduler; its keys replace those of the table `[job]`.
 
     Raises RankbenchError if they name none.
     """
@@ -79,22 +86,26 @@ def make_plan(
         if not values.keys() & {"operations", "program", "profile"}:
             refuse_missing_operations(candidates)
         values = place_profile({"question": make_question(values), **values}, Path())
-        planned = plan.make_plan(values, COMMAND_LINE, machine, {**values, **place_options})
+        planned = plan.make_plan(values, COMMAND_LINE, machine, {**values, **place_options}, job)
         return PlanRequest(add_profile(planned), name_of(values))
     path = find_plan(files[0] if files else None, preset)
     file_values = parse_document(plan.read_plan(path), str(path)).raw
     if not values.keys() & {"profile", "placements"} and (placements := list_recorded_placements(path)):
         values["placements"] = placements
     if not values:
-        return PlanRequest(add_profile(plan.load_plan(path, machine, place_options)), path.stem)
+        return PlanRequest(add_profile(plan.load_plan(path, machine, place_options, job)), path.stem)
     missing: dict[str, object] = {
         key: values[key] for key in ("candidates", "operations") if key in values and key not in file_values
     }
-    plan.load_plan(path, machine, {**missing, **place_options})  # Errors of the file are reported first, with its name.
+    if job is not None and "placements" in values:
+        missing["placements"] = values["placements"]  # Those of the file may mean nothing in a job.
+    plan.load_plan(
+        path, machine, {**missing, **place_options}, job
+    )  # Errors of the file are reported first, with its name.
     if candidates:
         file_values.pop("candidate", None)
     values = file_values | values | ({"stop": file_values.get("stop", {}) | values["stop"]} if "stop" in values else {})
-    planned = plan.make_plan(values, str(path), machine, {**keys(measured, candidates), **place_options})
+    planned = plan.make_plan(values, str(path), machine, {**keys(measured, candidates), **place_options}, job)
     return PlanRequest(add_profile(planned), path.stem)
 
 
@@ -119,8 +130,15 @@ def list_recorded_placements(path: Path) -> list[str]:
     return [] if "placements" in values else list(placements)
 
 
-def count_nodes(path: Path) -> int:
-    """Return the nodes of the largest placement that a plan gives by numbers; 1 if it gives none so."""
+def count_nodes(words: Sequence[str], preset: str) -> int:
+    """Return the nodes of the largest placement that a plan gives by numbers; 1 if it gives none so.
+
+    Raises RankbenchError if the words and the preset name no plan, or two.
+    """
+    files, candidates = divide_words(words)
+    if candidates and not files and not preset:
+        return 1
+    path = find_plan(files[0] if files else None, preset)
     placements = parse_document(plan.read_plan(path), str(path)).raw.get("placements", [])
     matches = [NUMBERS.fullmatch(str(entry)) for entry in placements] if isinstance(placements, list) else []
     return max((int(match[1]) for match in matches if match), default=1)
@@ -177,10 +195,10 @@ def divide_words(words: Sequence[str]) -> tuple[list[Path], list[str]]:
     return [Path(word) for word in plans], [word for word in words if word not in plans]
 
 
-def add_prefixes(words: Sequence[str], search: Search) -> list[str]:
+def add_prefixes(words: Sequence[str], preset: str, search: Search) -> list[str]:
     """Return candidates typed on the command line, with the prefixes that none of them means; with a plan the words."""
     plans, candidates = divide_words(words)
-    if plans:
+    if plans or preset or not search.prefixes:
         return list(words)
     reach = libraries.find(search) if candidates else []
     covered = {Path(library.prefix).resolve() for word in candidates for library in find_named_library(word, reach)}

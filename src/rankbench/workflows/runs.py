@@ -148,9 +148,7 @@ def plan_run(request: RunRequest, progress: Progress = SILENT) -> PlannedRun:
         "one_machine": request.one_machine,
     }
     search = libraries.make_search(home(), request.prefixes, request.modules)
-    words = request.words
-    if search.prefixes and not request.preset:
-        words = add_prefixes(words, search)
+    words = add_prefixes(request.words, request.preset, search)
     planned, own_name = make_plan(
         words, request.preset, request.measured, {key: value for key, value in place_options.items() if value}, machine
     )

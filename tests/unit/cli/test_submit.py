@@ -77,6 +77,32 @@ def test_a_submitted_campaign_runs_to_its_end(tmp_path: Path, kind: str) -> None
     assert process.printed.splitlines()[-1] == "next: rankbench report results/plan"
 
 
+def test_candidates_and_options_are_submitted_without_a_plan(tmp_path: Path) -> None:
+    """They have the campaign that `run` would give them, on the nodes of the job."""
+    here = make_site(tmp_path, "slurm")
+    measured = ["mpich==9.1", "two=mpich==9.2", "--operations", "allreduce", "--sizes", "8,64", "--samples", "20"]
+    words = [*measured, *PREFIXES, "--blocks", "1", "--scheduler", "slurm"]
+    process = here.run("submit", *words, "--nodes", "2", "--wait")
+    assert process.exit_code == 0, process.printed
+    (folder,) = (tmp_path / "results").iterdir()
+    results = store.open(folder)
+    assert {candidate.name for candidate in results.campaign.candidates} >= {"mpich-9.1", "two"}
+    assert {(row["size_bytes"], row["placement"]) for row in results.cases().to_dicts()} == {(8, "2x1"), (64, "2x1")}
+    assert {launch.block for launch in results.launches()} == {1}
+    again = here.run("submit", *words, "--nodes", "2", "--tasks-per-node", "2", "--print")
+    assert "#SBATCH --ntasks-per-node=2\n" in again.printed
+    assert here.run("submit", *words, "--print").exit_code == 2  # Cores of sockets of the job's nodes are not known.
+
+
+def test_options_override_a_submitted_plan(tmp_path: Path) -> None:
+    """Placements of the plan that mean nothing in a job are no error where others are given."""
+    here = make_site(tmp_path, "slurm", PLAN.replace('["2x1", "1x2"]', '["socket"]'))
+    assert here.submit("--print").exit_code == 2
+    assert here.submit("--placements", "2x1", "--sizes", "8", "--blocks", "1", "--wait").exit_code == 0
+    rows = here.open_results().cases()
+    assert (set(rows["placement"]), set(rows["size_bytes"])) == ({"2x1"}, {8})
+
+
 @pytest.mark.parametrize(
     "behaviour",
     [{"crash": ["bcast.8"], "wrong": ["allreduce.64"], "torn": ["bcast.64"]},

@@ -65,7 +65,7 @@ def test_smaller_communicators_fill_node_after_node(tmp_path: Path) -> None:
 def test_a_job_measures_the_calls_of_a_record_where_the_program_ran(tmp_path: Path) -> None:
     write_record(tmp_path, ["a", "a", "b", "b"], 4, 2)
     (tmp_path / "plan.toml").write_text(TEXT + '[job]\nscheduler = "slurm"\n')
-    planned = request_campaign(tmp_path / "plan.toml").plan
+    planned = request_campaign([str(tmp_path / "plan.toml")]).plan
     assert [(placement.name, placement.nodes) for placement in planned.placements] == [("2x2", 2), ("1x2", 1)]
     assert planned.job.nodes == 2
     assert {call.ranks for call in planned.calls} == {2, 4}

@@ -30,6 +30,7 @@ GROUP = "Cluster"
 EXAMPLES = """
 rankbench submit plan.toml --scheduler slurm --time 2h --partition batch
 rankbench submit plan.toml --scheduler pbs --nodes 4 --wait
+rankbench submit mpich openmpi --operations bcast --scheduler flux --nodes 2
 rankbench submit plan.toml --scheduler slurm --print > job.sh
 rankbench submit plan.toml --scheduler slurm --nodes 2 --probe
 """
@@ -50,7 +51,8 @@ def submit(
 ) -> None:
     """Submit a campaign to a scheduler, as one job.
 
-    A campaign whose job ended too early is resumed.
+    The campaign is that of a plan, or of candidates and options, as `run` takes them; without placements, candidates
+    run on --nodes with --tasks-per-node ranks each (one). A campaign whose job ended too early is resumed.
     """
     if probe:
         probe_nodes(request)
