@@ -94,4 +94,4 @@ def test_a_program_is_measured_and_recorded_beside_its_calls(mpich: Library, hom
     assert stored.records().keys() == {"", *(candidate.name for candidate in stored.campaign.candidates)}
     answer_of_calls = program_answer.find_answer(evaluate(stored))
     assert answer_of_calls
-    assert all(entry.recorded_s > 0 and entry.measured for entry in answer_of_calls.predictions)
+    assert all(entry.recorded and entry.recorded.low > 0 and entry.measured for entry in answer_of_calls.predictions)

@@ -61,6 +61,7 @@ def test_the_time_in_mpi_of_a_program_is_predicted(core: Core, home: Path, tmp_p
         answer = program_answer.find_answer(evaluate(again))
         assert answer
         (entry,) = answer.predictions
-        return entry.mpi_s.value / entry.recorded_s
+        assert entry.recorded
+        return entry.mpi_s.value / entry.recorded.value
 
     check_median(compare, 0.75, 1.33)

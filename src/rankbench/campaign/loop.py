@@ -425,8 +425,17 @@ class Loop:
         self.store_launch(launch, [make_untried(case, refusal.status, refusal.reason) for case in cases])
 
 
-def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
-    """Run blocks until the campaign ends; return the decision that ended it."""
+def run(
+    prepared: PreparedCampaign, decide: Decide, watch: Watch, behind_block: Callable[[int], None] | None = None
+) -> Decision:
+    """Run blocks until the campaign ends; return the decision that ended it.
+
+    Args:
+        prepared: the campaign.
+        decide: says before a block whether it is measured.
+        watch: is notified.
+        behind_block: is called with the number of each block that is complete.
+    """
     store, campaign = prepared.store, prepared.store.campaign
     history = replay_store(store, watch)
     loop = Loop(
@@ -452,6 +461,8 @@ def run(prepared: PreparedCampaign, decide: Decide, watch: Watch) -> Decision:
             loop.run_alone(block)
         if loop.cut:
             return Decision(stop=True, reason=say_time_over(stop, block))
+        if behind_block:
+            behind_block(block)
     return Decision(stop=True, reason=say_all_done(stop))
 
 

@@ -118,6 +118,14 @@ def prepare(request: CampaignRequest, show: Show) -> PreparedCampaign:
         raise
 
 
+def note_unrecorded(request: CampaignRequest) -> list[str]:
+    """Return a note where the plan wants a program's calls recorded, and a job script makes the launches."""
+    program = request.plan.program
+    if not request.scheduled or not program or not program.record:
+        return []
+    return ["program.record: job scripts record no calls; `rankbench run --in-job` does, in a job of your own"]
+
+
 def begin_campaign(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCampaign:
     """Create a new campaign. If that fails, its folder is as before."""
     candidates, used = find_candidates(request)
@@ -145,7 +153,7 @@ def begin_campaign(request: CampaignRequest, lock_file: Lock, show: Show) -> Pre
         operations=operations,
         starts=[start for start in description.starts if start.name in {case.start for case in cases}],
         notes=[
-            *(*notes, *absent, *list_refusals(refused)),
+            *(*notes, *absent, *list_refusals(refused), *note_unrecorded(request)),
             *(*foreign.list_refusals(without), *foreign.list_lacking_options(programs)),
         ],
         usage=usage,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
+import math
 import os
 import re
 import shlex
@@ -13,7 +15,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from rankbench import files, libraries, processes, staging
+import msgspec
+
+from rankbench import files, libraries, plan, processes, staging
 from rankbench.build import recorder
 from rankbench.campaign import launching
 from rankbench.campaign.foreign import Program
@@ -33,8 +37,8 @@ TEXT = """#!/bin/sh
 exec env RANKBENCH_RECORD={folder} LD_PRELOAD={recorder}"${{LD_PRELOAD:+ $LD_PRELOAD}}" "$@"
 """
 RECORD_FILE = "record.json"
-RECORDED = 3
-"""Launches of which the record of one stays."""
+MOST_RUNS, LEAST_RUNS = 5, 3
+"""Recorded runs of each candidate: the median of a library's times is within the range of five with 94%."""
 LIBMPI = re.compile(r"\blib\w*mpi\w*\.so\.(\d+) => (\S+)")
 
 
@@ -110,44 +114,64 @@ def run_command(words: Sequence[str]) -> tuple[int, BaseException | None]:
             shared.remove()
 
 
-def record_candidates(prepared: PreparedCampaign, show: Callable[[str], None]) -> None:
-    """Record the plan's program with each candidate that has no record yet, if the plan says so.
+@dataclasses.dataclass
+class ProgramRecorder:
+    """Records the plan's program with each candidate, in a few launches between the blocks of a campaign.
 
-    In turns, RECORDED launches of each: the one with the median time in MPI stays, since a launch may be in a bad
-    moment of the machine. A launch that fails leaves no record, and a line that says why.
+    The record of the run with the median time in MPI stands for all: the machine changes from minute to minute.
     """
-    campaign = prepared.store.campaign
-    cases = [case for case in campaign.cases if case.suite == OPERATION]
-    if not campaign.plan.program or not campaign.plan.program.record or not cases:
-        return
-    case = max(cases, key=lambda case: case.ranks)
-    runs: dict[str, list[RunRecord]] = {}
-    failed: set[str] = set()
-    for _ in range(RECORDED):
-        for candidate, program in list_recordable(prepared, case):
-            if candidate.name in failed:
+
+    prepared: PreparedCampaign
+    show: Callable[[str], None]
+    failed: set[str] = dataclasses.field(default_factory=set)
+
+    def record_between(self, block: int) -> None:
+        """Record behind a block, so that MOST_RUNS are spread over the blocks that are measured in any case."""
+        least = max(plan.count_least_blocks(self.prepared.store.campaign.plan.stop), MOST_RUNS)
+        self.record_each(min(MOST_RUNS, math.ceil(block * MOST_RUNS / least)))
+
+    def record_rest(self) -> None:
+        """Record what a short campaign leaves, so that there are LEAST_RUNS."""
+        for runs in range(1, LEAST_RUNS + 1):
+            self.record_each(runs)
+
+    def record_each(self, runs: int) -> None:
+        """Record each candidate once that has fewer than so many runs.
+
+        A launch that fails leaves no record, and a line that says why.
+        """
+        campaign = self.prepared.store.campaign
+        cases = [case for case in campaign.cases if case.suite == OPERATION]
+        if not campaign.plan.program or not campaign.plan.program.record or not cases:
+            return
+        case = max(cases, key=lambda case: case.ranks)
+        placement = campaign.get_placement(case.placement)
+        for candidate, program in list_recordable(self.prepared, case):
+            known = self.prepared.store.program_runs(candidate.name)
+            if candidate.name in self.failed or len(known) >= runs:
                 continue
-            if candidate.name not in runs:
-                show(f"recording the calls of {candidate.name}")
             try:
-                run = record_launch(prepared, candidate, case, campaign.get_placement(case.placement), program)
+                run = record_launch(self.prepared, candidate, case, placement, program)
             except RankbenchError as error:
-                failed.add(candidate.name)
-                show(f"note: the calls of {candidate.name} are not recorded: {error}")
+                self.failed.add(candidate.name)
+                self.show(f"note: the calls of {candidate.name} are not recorded: {error}")
             else:
-                runs.setdefault(candidate.name, []).append(run)
-    for name, records in runs.items():
-        prepared.store.keep_record(encode(sorted(records, key=sum_mpi)[len(records) // 2]), name)
+                self.keep(candidate.name, [*known, run])
+
+    def keep(self, candidate: str, runs: Sequence[RunRecord]) -> None:
+        """Store the last of some runs, and the median one as what stands for all."""
+        store = self.prepared.store
+        store.keep_record(encode(runs[-1]), candidate, len(runs))
+        middle = sorted(runs, key=sum_mpi)[len(runs) // 2]
+        store.keep_record(encode(msgspec.structs.replace(middle, runs_mpi_s=list(map(sum_mpi, runs)))), candidate)
 
 
 def list_recordable(prepared: PreparedCampaign, case: Case) -> list[tuple[Candidate, Program]]:
-    """Return the candidates that have no record of the program yet and can start it, with their program."""
-    known = prepared.store.records()
+    """Return the candidates that can start the program, with their program."""
     startable = [
         (candidate, prepared.programs.get((candidate.library, case.operation)))
         for candidate in prepared.store.campaign.candidates
-        if not candidate.control_of and candidate.name not in known
-        if (candidate.name, case.placement) not in prepared.refused
+        if not candidate.control_of and (candidate.name, case.placement) not in prepared.refused
     ]
     return [(candidate, program) for candidate, program in startable if program is not None]
 

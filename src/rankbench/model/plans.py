@@ -267,7 +267,7 @@ class ProgramSpec(Record, frozen=True):
     copies: bool = True
     """Whether each launch runs in a copy of the folder."""
     record: bool = False
-    """Whether its calls are recorded, in one launch of each candidate that is not timed."""
+    """Whether its calls are recorded, in launches of each candidate that are not timed."""
     build: str = ""
     """A line for the shell that builds it in a copy of the folder, once for each candidate; empty: nothing is built."""
     value: str = ""

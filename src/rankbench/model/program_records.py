@@ -116,6 +116,8 @@ class RunRecord(Record, frozen=True):
     """Whether more than one thread of a rank called; times of all are added up."""
     clock_bound_ns: float = 0.0
     """How far the clocks of ranks may differ; 0: they share one."""
+    runs_mpi_s: list[float] = []
+    """Time in MPI of the mean rank of several runs, of which this is the median one; empty: it is the only one."""
 
 
 def decode(text: bytes, file: str) -> RunRecord:

@@ -369,8 +369,8 @@ PROGRAM: Mapping[str, Key] = {
         SWITCH,
         "false",
         "true",
-        "Whether to record its calls of MPI, in three more launches of each candidate behind the timed ones; "
-        "that with the median time in MPI stays.",
+        "Whether to record its calls of MPI, in three to five more launches of each candidate between the blocks of "
+        "`run` (not of `submit`); that with the median time in MPI stands for all.",
     ),
     "copies": Key(
         SWITCH,

@@ -47,6 +47,8 @@ LOCK_FOLDER = locking.name_folder(Path(LOCK)).name
 ELSEWHERE = "choose another folder with --results"
 RESTORE = "restore it or run the plan again"
 RECORDS, PROFILE, RECORDED_WITH = "records", "profile", "with-"
+RUNS, RUN = "runs", "@"
+"""The folder of several recorded runs of one candidate, and what comes before the number of each."""
 SUMS = "sums.json"
 """The subfolder with what a program called; in it the profile of the plan, and one record for each candidate."""
 SMALL = 1 << 20
@@ -159,11 +161,25 @@ class Store:
         self.campaign = msgspec.structs.replace(self.campaign, usage=list(usage))
         _write_json(self.folder / "campaign.json", self.campaign)
 
-    def keep_record(self, content: bytes, candidate: str = "") -> None:
-        """Write what a program called: the profile that the plan names, or what was recorded with a candidate."""
-        files.make_folder(self.folder / RECORDS)
+    def keep_record(self, content: bytes, candidate: str = "", run: int = 0) -> None:
+        """Write what a program called: the profile that the plan names, or what was recorded with a candidate.
+
+        Args:
+            content: the record.
+            candidate: empty: the profile.
+            run: the number of the candidate's recorded run, from 1; 0: the record that stands for all.
+        """
         name = f"{RECORDED_WITH}{quote(candidate, safe='')}" if candidate else PROFILE
-        _write(self.folder / RECORDS / f"{name}.json", content)
+        folder = self.folder / RECORDS / (RUNS if run else "")
+        files.make_folder(folder)
+        _write(folder / f"{name}{RUN}{run}.json" if run else folder / f"{name}.json", content)
+
+    def program_runs(self, candidate: str) -> list[RunRecord]:
+        """Return the recorded runs of the program with a candidate, in their order."""
+        name = f"{RECORDED_WITH}{quote(candidate, safe='')}{RUN}"
+        paths = (self.folder / RECORDS / RUNS).glob("*.json")
+        numbered = {int(path.stem.removeprefix(name)): path for path in paths if path.stem.startswith(name)}
+        return [decode(path.read_bytes(), str(path)) for _, path in sorted(numbered.items())]
 
     def records(self) -> dict[str, RunRecord]:
         """Return the records of a program by candidate; of no candidate: the plan's profile, unless it is a report."""

@@ -184,9 +184,10 @@ def measure(planned: PlannedRun, progress: Progress = SILENT) -> RunResult:
     prepared = campaign.prepare(planned.request, progress.show_line)
     before = len(prepared.store.launches())
     loaded()
+    recorder = recording.ProgramRecorder(prepared, progress.show_line)
     with progress.watch(prepared.store.campaign) as watch:
-        decision = campaign.run(prepared, stopping(prepared.store), watch)
-    recording.record_candidates(prepared, progress.show_line)
+        decision = campaign.run(prepared, stopping(prepared.store), watch, recorder.record_between)
+    recorder.record_rest()
     sum_launches.study_candidates(prepared, planned.request.home, progress.show_line)
     prepared.store.unlock()
     return RunResult(prepared.store, decision if len(prepared.store.launches()) > before else None)

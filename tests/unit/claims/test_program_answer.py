@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 import polars as pl
 import pytest
-from fakes import campaigns, verdicts
+from fakes import campaigns, recorded_programs, verdicts
 from wording import WORDING, find_lines
 
 from rankbench.analysis.claims import program_answer
@@ -145,6 +145,19 @@ def test_a_miss_is_reported_with_its_likely_reason(program: float, tmp_path: Pat
 def test_a_recorded_time_that_is_far_off_is_a_miss(tmp_path: Path) -> None:
     view = make_view(tmp_path, 2.0, mpi_s=1.9)
     assert find_lines(describe(view), "The time in MPI") == WORDING
+
+
+def test_recorded_runs_that_differ_are_no_miss_where_one_is_as_predicted(tmp_path: Path) -> None:
+    """Of the same program with the same library: the machine changes from minute to minute."""
+    view = make_view(tmp_path, 2.0)
+    run = recorded_programs.make_run(recorded_programs.make_kind("MPI_Allreduce", seconds=[1.9, 1.9]))
+    for runs_s, misses in (([], True), ([0.4, 1.9, 2.5], False), ([1.8, 1.9, 2.5], True)):
+        recorded = dataclasses.replace(view, records={"alpha": msgspec.structs.replace(run, runs_mpi_s=runs_s)})
+        alpha = answer(recorded).predictions[0]
+        assert alpha.recorded == (1.9, min(runs_s, default=1.9), max(runs_s, default=1.9))
+        assert alpha.time_misses == misses
+        assert ("The time in MPI" in describe(recorded)) == misses
+    assert find_lines(describe(recorded).replace(". ", ".\n"), "The time in MPI") == WORDING
 
 
 def test_the_program_s_data_are_a_reason_where_it_computes_between_calls(tmp_path: Path) -> None:

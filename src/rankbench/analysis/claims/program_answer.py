@@ -6,7 +6,7 @@ library that it was recorded with, and more that with the candidate.
 
 Where the program was measured, too, and recorded with the candidates, both are compared with it. A prediction misses if
 the two intervals have nothing in common and the values differ by more than the plan's threshold; of times in MPI, which
-one launch shows, by more than FAR_OFF.
+a few launches show, by more than FAR_OFF.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ LARGE_BYTES = 32 << 10
 """Messages of this size leave the caches in a program that computes with other data."""
 DECIDING, LEAST_DECIDING = 3, 0.05
 """The most calls that are named as those that decide, and the least share of the difference that each makes."""
+PENDING = {"nonblocking", "persistent"}
 MOSTLY = 0.5
 SMALL = 0.005
 SHORT_S = 1.0
@@ -57,8 +58,8 @@ class Prediction(NamedTuple):
     candidate: str
     mpi_s: Interval
     """Time in MPI of the mean rank, with its waiting for others."""
-    recorded_s: float
-    """The same in a run with this candidate; 0: there is none."""
+    recorded: Interval | None
+    """The same in runs with this candidate: the median, the least and the most; None: there are none."""
     ratio: Interval | None
     """Run time over that of the candidate whose calls take least; None where ranks share cores, or threads call."""
     measured: Interval | None
@@ -71,8 +72,10 @@ class Prediction(NamedTuple):
 
     @property
     def time_misses(self) -> bool:
-        """Return whether the recorded time in MPI is far from that which was predicted."""
-        return self.recorded_s > 0 and abs(self.mpi_s.value / self.recorded_s - 1) > FAR_OFF
+        """Return whether all recorded times in MPI are far from that which was predicted."""
+        if self.recorded is None or self.mpi_s.overlaps(self.recorded):
+            return False
+        return abs(self.mpi_s.value / self.recorded.value - 1) > FAR_OFF
 
 
 class ProgramAnswer(NamedTuple):
@@ -183,7 +186,7 @@ def find_rank_share(view: CampaignView, part: mix.Part, candidate: str) -> float
     Where all ranks have the same part, one that leaves early waits in the next call for those that the library holds
     longer: over a run each is in MPI as long as the last.
     """
-    if all(view.operation(case).is_symmetric for case, _ in part.cases):
+    if is_symmetric(view, part):
         return 1.0
     keys = [case.key for case, _ in part.cases]
     rows = view.case_rows.filter(
@@ -191,6 +194,11 @@ def find_rank_share(view: CampaignView, part: mix.Part, candidate: str) -> float
     )
     share = rows["rank_share"].median()
     return share if isinstance(share, float) else 1.0
+
+
+def is_symmetric(view: CampaignView, part: mix.Part) -> bool:
+    """Return whether all ranks have the same part in a call."""
+    return all(view.operation(case).is_symmetric for case, _ in part.cases)
 
 
 def add_means(view: CampaignView, placed: Mix, standing: MixResult) -> float:
@@ -217,11 +225,12 @@ def predict_ratio(view: CampaignView, placed: Mix, standing: MixResult, rest_s: 
     return Interval(*((rest_s + base_s * end) / (rest_s + base_s) for end in ends))
 
 
-def find_recorded_mpi(view: CampaignView, recorded: Recorded, candidate: str) -> float:
-    """Return the time in MPI of the mean rank in the candidate's own run; 0: it was not recorded."""
+def find_recorded_mpi(view: CampaignView, recorded: Recorded, candidate: str) -> Interval | None:
+    """Return the time in MPI of the mean rank in the candidate's own runs; None: it was not recorded."""
     if run := view.records.get(candidate):
-        return sum_mpi(run)
-    return recorded.mpi_s if candidate == find_own(view, recorded) else 0.0
+        times_s = run.runs_mpi_s or [sum_mpi(run)]
+        return Interval(sum_mpi(run), min(times_s), max(times_s))
+    return Interval(*[recorded.mpi_s] * 3) if candidate == find_own(view, recorded) else None
 
 
 def find_measured(view: CampaignView, base: str, other: str) -> Interval | None:
@@ -340,17 +349,23 @@ def describe_truth(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
             high=entry.measured.high,
             best=answer.predictions[0].candidate,
             predicted=entry.ratio.value,
-            reasons=list_reasons(answer, too_much=entry.measured.value < entry.ratio.value),
+            reasons=list_reasons(view, answer, too_much=entry.measured.value < entry.ratio.value),
         )
     for entry in answer.predictions:
-        if entry.time_misses:
+        if entry.recorded and entry.time_misses:
+            several = entry.recorded.low < entry.recorded.high
             yield say(
-                "The time in MPI with {name} was recorded as {recorded:time}, predicted {predicted:time}. Likely: "
+                "The time in MPI with {name} was recorded as {recorded:time} ({low:time} to {high:time}), predicted "
+                "{predicted:time}. Likely: {reasons:or}."
+                if several
+                else "The time in MPI with {name} was recorded as {recorded:time}, predicted {predicted:time}. Likely: "
                 "{reasons:or}.",
                 name=entry.candidate,
-                recorded=entry.recorded_s * SECOND_NS,
+                recorded=entry.recorded.value * SECOND_NS,
+                low=entry.recorded.low * SECOND_NS,
+                high=entry.recorded.high * SECOND_NS,
                 predicted=entry.mpi_s.value * SECOND_NS,
-                reasons=list_reasons(answer, too_much=entry.mpi_s.value > entry.recorded_s),
+                reasons=list_reasons(view, answer, too_much=entry.mpi_s.value > entry.recorded.value),
             )
 
 
@@ -362,39 +377,47 @@ def is_missed(view: CampaignView, entry: Prediction) -> bool:
     return entry.ratio_misses and distance > math.log1p(view.campaign.plan.threshold)
 
 
-def list_reasons(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
+def list_reasons(view: CampaignView, answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
     """Return why the calls alone need more or less time than within the program, the likeliest first."""
     if answer.crowded:
         return [say("ranks that share cores")]
     short = answer.recorded.seconds < SHORT_S
     reasons = [say("connecting and first calls, in so short a run")] if short else []
-    reasons += list_reasons_of_calls(answer, too_much=too_much)
+    reasons += list_reasons_of_calls(view, answer, too_much=too_much)
+    if not reasons and too_much:
+        return [say("another state of the machine while the calls were measured")]
     return reasons or [say("ranks that were delayed by others on their cores")]
 
 
-def list_reasons_of_calls(answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
+def list_reasons_of_calls(view: CampaignView, answer: ProgramAnswer, *, too_much: bool) -> list[Text]:
     """Return what in the calls can be the reason of a miss."""
-    parts, total = answer.calls.parts, answer.recorded.mpi_s
-    messages = [part for part in parts if part.calls.operation in {"pingpong", "sendrecv", *mix.MESSAGES}]
-    pending = share_of([part for part in parts if part.calls.form in {"nonblocking", "persistent"}], total)
-    uncovered = find_uncovered(answer.recorded, answer.calls)
-    reasons = []
-    if too_much:
-        if pending > MUCH:
-            reasons.append(say("overlap: nonblocking calls proceed while the program computes"))
-        reasons.append(say("ranks that leave a call before the last one does, whose time is measured"))
-    else:
-        if share_of(messages, total) > MUCH and not any(part.calls.waiting_s for part in messages):
-            reasons.append(say("imbalance: ranks wait for messages of partners that compute longer"))
-        if share_of([part for part in parts if "gap_us" in part.calls.options], total) > MUCH:
-            reasons.append(say("caches: the program's data take the place of the library's"))
-        if pending > MUCH:
-            reasons.append(say("progress: nonblocking calls that proceed only within calls"))
-        if share_of([part for part in parts if part.calls.size_bytes >= LARGE_BYTES], total) > MUCH:
-            reasons.append(say("memory traffic: the program's data are not in the caches"))
+    parts, uncovered = answer.calls.parts, find_uncovered(answer.recorded, answer.calls)
+    possible = explain_longer(view, parts) if too_much else explain_shorter(parts)
+    reasons = [reason for reason, chosen in possible if share_of(chosen, answer.recorded.mpi_s) > MUCH]
     if uncovered > FAR_OFF / 2:
         reasons.append(say("calls that are not covered ({share:.0%})", share=uncovered))
     return reasons
+
+
+def explain_longer(view: CampaignView, parts: Sequence[mix.Part]) -> Iterator[tuple[Text, list[mix.Part]]]:
+    """Yield why calls can take longer alone than within the program, and which."""
+    pending = [part for part in parts if part.calls.form in PENDING]
+    yield say("overlap: nonblocking calls proceed while the program computes"), pending
+    unequal = [part for part in parts if not is_symmetric(view, part)]
+    yield say("ranks that leave a call before the last one does, whose time is measured"), unequal
+
+
+def explain_shorter(parts: Sequence[mix.Part]) -> Iterator[tuple[Text, list[mix.Part]]]:
+    """Yield why calls can take less time alone than within the program, and which."""
+    messages = [part for part in parts if part.calls.operation in {"pingpong", "sendrecv", *mix.MESSAGES}]
+    if not any(part.calls.waiting_s for part in messages):
+        yield say("imbalance: ranks wait for messages of partners that compute longer"), messages
+    between = [part for part in parts if "gap_us" in part.calls.options]
+    yield say("caches: the program's data take the place of the library's"), between
+    pending = [part for part in parts if part.calls.form in PENDING]
+    yield say("progress: nonblocking calls that proceed only within calls"), pending
+    large = [part for part in parts if part.calls.size_bytes >= LARGE_BYTES]
+    yield say("memory traffic: the program's data are not in the caches"), large
 
 
 def share_of(parts: Sequence[mix.Part], total_s: float) -> float:

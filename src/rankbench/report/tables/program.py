@@ -22,10 +22,12 @@ UNASKED = "campaign"
 ABSENT = "no recorded program is in the plan; see `rankbench record` and `rankbench run --profile`"
 MEANING = (
     "Times are those of the mean rank. Predicted: the measured times of the calls, with the waiting that was recorded. "
+    "Recorded: the median run, beside the least and the most. "
     "Of the run only the time of the calls is taken to depend on the library."
 )
 COLUMNS = ["candidate", "time in MPI", "recorded", "run time / lowest", "measured"]
 PLOTS = ("program_prediction", "program_calls", "program_ranks", "program_arrivals")
+RECORDED = ("recorded_mpi_s", "recorded_mpi_least_s", "recorded_mpi_most_s")
 NS_PER_S = 1e9
 
 
@@ -50,7 +52,9 @@ def _candidate_table(answer: ProgramAnswer) -> Table:
         [
             Cell(entry.candidate),
             Cell(format_time(entry.mpi_s.value * NS_PER_S), detail=_format_ends(entry.mpi_s)),
-            Cell(format_time(entry.recorded_s * NS_PER_S) if entry.recorded_s else "–"),
+            Cell(format_time(entry.recorded.value * NS_PER_S), detail=_format_ends(entry.recorded))
+            if entry.recorded
+            else Cell("–"),
             Cell(format_ratio(entry.ratio) if entry.ratio else "–"),
             Cell(format_ratio(entry.measured) if entry.measured else "–"),
         ]
@@ -104,11 +108,11 @@ def frame(view: CampaignView) -> pl.DataFrame:
         {
             "candidate": entry.candidate,
             "mpi_s": entry.mpi_s.value,
-            "recorded_mpi_s": entry.recorded_s or None,
+            **dict(zip(RECORDED, entry.recorded or (None,) * 3, strict=True)),
             **dict(zip(("ratio", "low", "high"), entry.ratio or (None,) * 3, strict=True)),
             **dict(zip(("measured", "measured_low", "measured_high"), entry.measured or (None,) * 3, strict=True)),
         }
         for entry in (answer.predictions if answer else ())
     ]
-    names = ("mpi_s", "recorded_mpi_s", "ratio", "low", "high", "measured", "measured_low", "measured_high")
+    names = ("mpi_s", *RECORDED, "ratio", "low", "high", "measured", "measured_low", "measured_high")
     return pl.DataFrame(rows, schema={"candidate": pl.String, **dict.fromkeys(names, pl.Float64)})
