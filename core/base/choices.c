@@ -14,6 +14,9 @@ const struct choice from_choice = {"from", "the rank that measures", .least = 0,
 const struct choice to_choice = {"to", "the other rank", .least = 0, .most = MOST_RANK, .usual = 1};
 const struct choice threads_choice = {"threads", "threads per rank that call at the same time, each on its own communicator",
                                       .least = 1, .most = MOST_THREADS, .usual = 1};
+const struct choice level_choice = {
+    "thread_level", "how MPI is initialised: by MPI_Init, or with MPI_THREAD_MULTIPLE, which more than one thread needs",
+    NAMES_OF("single", "multiple")};
 const struct choice reduction_choice = {
     "reduction", "the reduction; user: a sum, ordered: one that is not commutative, both defined by the program",
     NAMES_OF("sum", "prod", "min", "max", "land", "lor", "lxor", "band", "bor", "bxor", "user", "ordered")};
@@ -42,6 +45,10 @@ static bool is_between_any_two(const struct operation *operation) {
     return operation->ranks.between_two && operation->kind == KIND_POINT_TO_POINT;
 }
 
+static bool calls_library(const struct operation *operation) {
+    return !is_self_test(operation);
+}
+
 static bool has_threads(const struct operation *operation) {
     return operation->timing.threads;
 }
@@ -62,10 +69,6 @@ static bool makes_something(const struct operation *operation) {
     return operation->kind == KIND_PROCESS && operation->hooks.after;
 }
 
-static bool has_quantities(const struct operation *operation) {
-    return !is_self_test(operation);
-}
-
 static bool can_overlap(const struct operation *operation) {
     return !operation->timing.completes && (operation->forms[NONBLOCKING] || operation->forms[PERSISTENT]);
 }
@@ -76,8 +79,8 @@ static const struct offer {
 } offers[] = {
     {&from_choice, is_between_any_two}, {&to_choice, is_between_any_two},    {&threads_choice, has_threads},
     {&reduction_choice, reduces},       {&arrival_choice, can_arrive_apart}, {&spread_choice, can_arrive_apart},
-    {&gap_choice, has_rounds},          {&quantity_choice, has_quantities},  {&tests_choice, can_overlap},
-    {&compute_choice, can_overlap},     {&free_choice, makes_something},
+    {&gap_choice, has_rounds},          {&quantity_choice, calls_library},   {&tests_choice, can_overlap},
+    {&compute_choice, can_overlap},     {&free_choice, makes_something},     {&level_choice, calls_library},
 };
 
 _Static_assert(LENGTH(offers) + MOST_OWN_CHOICES <= MOST_CHOICES, "room for all choices");

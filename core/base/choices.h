@@ -11,10 +11,11 @@ enum { MOST_OWN_CHOICES = 8 };
 enum { REDUCTION_USER = 10, REDUCTION_ORDERED };
 enum { ARRIVE_TOGETHER, ARRIVE_STAGGERED, ARRIVE_RANDOMLY, ARRIVE_ONE_LATE };
 enum { FREE_UNTIMED, FREE_TIMED };
+enum { LEVEL_SINGLE, LEVEL_MULTIPLE };
 enum { QUANTITY_TIME, QUANTITY_OVERLAP, QUANTITY_MEMORY };
 
 extern const struct choice from_choice, to_choice, threads_choice, reduction_choice, arrival_choice, spread_choice, gap_choice,
-    quantity_choice, tests_choice, compute_choice, window_choice, free_choice;
+    quantity_choice, tests_choice, compute_choice, window_choice, free_choice, level_choice;
 
 /* Whether the program defines the reduction. */
 static inline bool is_user_defined(int64_t reduction) {

@@ -6,6 +6,6 @@
 
 #define LENGTH(array) ((int)(sizeof(array) / sizeof((array)[0])))
 
-enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, EXIT_STUCK = 5, LINE_BYTES = 512 };
+enum { EXIT_MPI = 1, EXIT_INPUT = 2, EXIT_DATA = 3, EXIT_STREAM = 4, EXIT_STUCK = 5, LINE_BYTES = 1024 };
 
 #endif

@@ -57,5 +57,5 @@ const char *why_no_threads(void) {
     if (provided == MPI_THREAD_MULTIPLE)
         return NULL;
     return threads_wanted ? "the library does not support MPI_THREAD_MULTIPLE"
-                          : "threads may call the library only in a launch with --threads";
+                          : "MPI_THREAD_MULTIPLE needs a launch with --threads";
 }

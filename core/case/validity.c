@@ -53,7 +53,7 @@ void check_validity(const struct setting *setting) {
     refuse_if(setting, read_case_choice(setting, &arrival_choice) != ARRIVE_TOGETHER && !setting->plan->start->scheduled,
               "arrival patterns need a scheduled start (start=window or roundtime)");
     check_numbers(setting);
-    if (outcome->severity == GOOD && setting->threads > 1)
+    if (outcome->severity == GOOD && (setting->threads > 1 || read_case_choice(setting, &level_choice) == LEVEL_MULTIPLE))
         refuse_if(setting, why_no_threads() != NULL, why_no_threads());
     const char *why = outcome->severity == GOOD && operation->hooks.refuse ? operation->hooks.refuse(first_call(setting)) : NULL;
     refuse_if(setting, why != NULL, why);

@@ -311,7 +311,8 @@ static const struct job_option options[] = {
     {"--turns", "PLACE/LAUNCHES/CASES:FILE",
      "measure in turn with launches that share FILE; it holds zeros, or is created if its name has % for the host",
      TEXT_OF_JOB(turns)},
-    {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads need", OF_JOB(SWITCH, threads)},
+    {"--threads", NULL, "initialise MPI with MPI_THREAD_MULTIPLE, as jobs with threads or that level need",
+     OF_JOB(SWITCH, threads)},
     {"--stream", "FILE", "write all results to FILE, as JSON, one record per line", TEXT_OF_JOB(stream)},
     {"--files", "FILE", "write the hashes of the library's files to the stream, also of those that FILE lists",
      TEXT_OF_JOB(files)},
@@ -449,7 +450,8 @@ bool read_arguments(int argc, char **argv, struct job *job, char error[LINE_BYTE
     if (!job->check && !job->study && !job->sums && !*job->rounds && !by_file && !add_cases(job, &arguments, error))
         return false;
     for (int i = 0; i < job->cases; i++)
-        job->threads |= read_requested_choice(&job->requests[i], &threads_choice) > 1;
+        job->threads |= read_requested_choice(&job->requests[i], &threads_choice) > 1 ||
+                        read_requested_choice(&job->requests[i], &level_choice) == LEVEL_MULTIPLE;
     return check_names(job, error);
 }
 

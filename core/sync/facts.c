@@ -116,7 +116,7 @@ struct rank_fact read_rank_fact(const struct source *source) {
 
 /* Size of the largest cache of a CPU from the kernel's tables, and the CPUs that share it; 0: unknown. sysconf adds up
  * the caches of several groups of CPUs. */
-static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
+static int64_t read_cache(int cpu, char sharers[FACT_BYTES]) {
     char path[LINE_BYTES], unit = 'K';
     long long size = 0, largest = 0;
     for (int index = 0; index < MOST_CACHES; index++) {
@@ -135,7 +135,7 @@ static int64_t read_cache(int cpu, char sharers[LINE_BYTES]) {
 }
 
 /* Size of the last-level cache; a large value if it is unknown. */
-static int64_t read_last_level_cache(int cpu, char sharers[LINE_BYTES]) {
+static int64_t read_last_level_cache(int cpu, char sharers[FACT_BYTES]) {
     const int64_t cache_bytes = read_cache(cpu, sharers);
     if (cache_bytes > 0)
         return cache_bytes;

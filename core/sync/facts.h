@@ -5,13 +5,13 @@
 #include "base/core.h"
 #include "base/op.h"
 
-enum { VERSION_BYTES = 8192, IDENTITY_BYTES = 192 };
+enum { VERSION_BYTES = 8192, IDENTITY_BYTES = 192, FACT_BYTES = LINE_BYTES / 2 };
 
 struct rank_fact {
     char host[NAME_BYTES * 2];
-    char cpus[LINE_BYTES];
+    char cpus[FACT_BYTES];
     char clock[IDENTITY_BYTES];
-    char libmpi[LINE_BYTES];
+    char libmpi[FACT_BYTES];
     int cpu;
     /* Topology of that CPU by the system's numbers; -1: unknown. */
     int core, socket, numa;
@@ -23,7 +23,7 @@ struct launch_fact {
     int mpi_subversion;
     int64_t last_level_cache_bytes;
     /* The CPUs that share it with this rank's CPU. */
-    char cache_sharers[LINE_BYTES];
+    char cache_sharers[FACT_BYTES];
 };
 
 struct rank_fact read_rank_fact(const struct source *source);

@@ -1121,7 +1121,8 @@ def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     process = core.run(2, "--job", str(job))
     allowed = (
         "operation, form, bytes, datatype, start, cache, buffers, pages, settings, alignment, root, samples, tries, "
-        "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, gap_us, quantity, tests, compute_us"
+        "rse, interval, least, fill_s, limit_s, threads, arrival, spread_us, gap_us, quantity, tests, compute_us, "
+        "thread_level"
     )
     where = f"rankbench-core: --job {job} line"
     assert f"{where} 3: key 'bites' is not known of bcast (allowed: {allowed})\n" in process.printed
@@ -1129,6 +1130,16 @@ def test_a_damaged_job_is_reported_by_line(core: Core, tmp_path: Path) -> None:
     process = core.run(2, "--job", str(job))
     allowed = "clock=NAME, sync=NAME, ranks=all, calls=each, patience=SECONDS"
     assert f"{where} 2: setting 'time=now' is not known (allowed: {allowed})\n" in process.printed
+
+
+@pytest.mark.parametrize("core", ["mpich"], indirect=True)
+def test_the_keys_of_an_operation_are_all_listed(core: Core, tmp_path: Path) -> None:
+    """Of the operation with the longest list."""
+    lists = {entry.name: [option.name for option in entry.options] for entry in core.description.operations}
+    name = max(lists, key=lambda entry: len(", ".join(lists[entry])))
+    job = tmp_path / "job"
+    job.write_text(f"rankbench-job 1\ncase operation={name} bites=8\n")
+    assert f", {', '.join(lists[name])})\n" in core.run(2, "--job", str(job)).printed
 
 
 @pytest.mark.parametrize("core", ["mpich"], indirect=True)

@@ -90,6 +90,15 @@ def test_threads_call_at_the_same_time_with_their_own_data(core: Core, tmp_path:
     assert (second["moved_messages"], second["moved_bytes"]) == (8, 512)
 
 
+def test_one_thread_can_have_the_level_of_several(core: Core, tmp_path: Path) -> None:
+    """As in programs that ask for MPI_THREAD_MULTIPLE, which makes the calls of some libraries slower."""
+    arguments = ["--op", "allreduce", "--sizes", "32K", *list_options(thread_level="multiple")]
+    (record,) = core.measure(tmp_path, 2, *arguments, *SHORT)
+    assert (record["status"], record["options"]) == ("ok", {"thread_level": "multiple"})
+    (refused,) = core.run_job(tmp_path, 2, [{"operation": "allreduce", "bytes": 8, "thread_level": "multiple"}])
+    assert (refused["status"], refused["reason"]) == ("refused", "MPI_THREAD_MULTIPLE needs a launch with --threads")
+
+
 def test_buffered_sends_are_refused_with_several_threads(core: Core, tmp_path: Path) -> None:
     options = list_options(threads=2, mode="buffered")
     (record,) = core.measure(tmp_path, 2, "--op", "pingpong", "--sizes", "8", *options)

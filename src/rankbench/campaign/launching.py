@@ -21,7 +21,7 @@ from rankbench.campaign.pinning import drop_moved
 from rankbench.launch import allocation
 from rankbench.libraries import ambient, content
 from rankbench.model import (
-    THREADS,
+    WITH_THREADS,
     AmbientSetting,
     Candidate,
     Case,
@@ -284,7 +284,7 @@ def make_core_words(request: LaunchRequest, job: Path, stream: Path, flags: Sequ
 
 def list_core_flags(group: str) -> list[str]:
     """Return the options that all ranks of a launch group need before they start MPI; only rank 0 reads the job."""
-    return ["--threads"] if group == THREADS else []
+    return ["--threads"] if group in WITH_THREADS else []
 
 
 def list_file_flags(path: Path | None) -> list[str]:

@@ -29,7 +29,7 @@ from rankbench.language import say
 from rankbench.launch import Monitor, SupervisorKilledError, read_free
 from rankbench.launch.resources import MEMORY
 from rankbench.launch.turn_page import MOST_LAUNCHES
-from rankbench.model import THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
+from rankbench.model import MULTIPLE, THREADS, Case, CaseResult, CaseStatus, Launch, LaunchStatus, RankbenchError
 from rankbench.plan import notation
 from rankbench.plan.stop_rules import Decision
 
@@ -161,7 +161,9 @@ class Loop:
 
     def choose_cheapest(self, placement: Placement) -> list[Case]:
         """Return the few cases of a placement that took least time in the first block, in their order."""
-        cases = {case.key: case for case in self.list_cases(placement) if not case.launch_group}
+        listed = self.list_cases(placement)
+        group = MULTIPLE if all(case.launch_group for case in listed) else ""
+        cases = {case.key: case for case in listed if case.launch_group == group}
         costs: dict[str, float] = {}
         rows = self.store.cases().filter(block=1, status=CaseStatus.OK.value).select("case", "timed_ns")
         for key, timed_ns in rows.iter_rows():

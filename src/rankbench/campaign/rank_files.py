@@ -80,6 +80,8 @@ class RankFile(NamedTuple):
     finalised: bool
     several_threads: bool
     """Whether more than one called."""
+    thread_multiple: bool
+    """Whether several could, as the library provides."""
     host: str
     library: str
     version: str
@@ -130,6 +132,7 @@ def read_rank(path: Path) -> RankFile:
         ticks_per_ns=rate,
         finalised=bool(fields["finalised"]),
         several_threads=fields["threads"] >= SEVERAL,
+        thread_multiple=fields["threads"] > 0,
         host=read_text(fields["host"]),
         library=read_text(fields["library"]),
         version=read_text(fields["version"]),

@@ -63,6 +63,7 @@ def join_ranks(folder: Path, command: list[str], library: str) -> RunRecord:
         seconds=[entry.seconds for entry in ranks],
         finalised=[entry.finalised for entry in ranks],
         several_threads=any(entry.several_threads for entry in ranks),
+        thread_multiple=any(entry.thread_multiple for entry in ranks),
         kinds=join_kinds(ranks),
         dropped=sum_dropped(ranks),
         clock_bound_ns=max(entry.bound_ns for entry in ranks),

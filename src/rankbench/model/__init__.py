@@ -8,8 +8,11 @@ from __future__ import annotations
 from rankbench.model.base import (
     ALL_RANKS,
     FORMS,
+    MEMORY_GROUPS,
+    MULTIPLE,
     ROTATING,
     THREADS,
+    WITH_THREADS,
     Binding,
     Buffers,
     Cache,

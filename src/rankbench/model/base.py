@@ -21,6 +21,12 @@ ROTATING = -1
 """The `root` of a case whose rounds take their roots in turn."""
 THREADS = "threads"
 """The launch group of cases in which several threads of a rank call at once."""
+MULTIPLE = "multiple"
+"""The value of the option `thread_level`, and the launch group, of MPI_THREAD_MULTIPLE with one thread."""
+MEMORY_GROUPS = ("memory", f"memory-{MULTIPLE}")
+"""The launch groups of cases that measure memory, without and with MPI_THREAD_MULTIPLE."""
+WITH_THREADS = frozenset({THREADS, MULTIPLE, MEMORY_GROUPS[1]})
+"""The launch groups whose MPI is initialised with MPI_THREAD_MULTIPLE."""
 
 
 class RankbenchError(Exception):

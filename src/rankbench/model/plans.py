@@ -7,7 +7,20 @@ from typing import Literal, cast
 
 import msgspec
 
-from rankbench.model.base import ROTATING, THREADS, Binding, Buffers, Cache, Form, Launcher, Pages, Quantity, Record
+from rankbench.model.base import (
+    MEMORY_GROUPS,
+    MULTIPLE,
+    ROTATING,
+    THREADS,
+    Binding,
+    Buffers,
+    Cache,
+    Form,
+    Launcher,
+    Pages,
+    Quantity,
+    Record,
+)
 
 
 class Placement(Record, frozen=True):
@@ -158,6 +171,8 @@ class Recorded(Record, frozen=True):
     waiting_s: float = 0.0
     """Of these, until a later rank or partner came."""
     several_threads: bool = False
+    thread_multiple: bool = False
+    """Whether its library was initialised with MPI_THREAD_MULTIPLE."""
     """Whether more than one thread of a rank called."""
     uncovered: list[Uncovered] = []
 
@@ -416,6 +431,9 @@ class Case(Record, frozen=True, dict=True):
         """
         if self.suite:
             return f"{self.operation} {self.form}"
+        if self.options.get("threads", "1") != "1":
+            return THREADS
+        is_multiple = self.options.get("thread_level") == MULTIPLE
         if self.quantity == "memory":
-            return "memory"
-        return THREADS if self.options.get("threads", "1") != "1" else ""
+            return MEMORY_GROUPS[is_multiple]
+        return MULTIPLE if is_multiple else ""

@@ -16,6 +16,10 @@ SIMILAR = 1.25
 """Sizes up to this multiple of the least one count as one: programs send messages that differ by a few elements."""
 FORMAT = 1
 HEAD = '"record": "calls of a program"'
+ONE_THREAD = (
+    "One thread of each rank calls, and MPI is initialised with MPI_THREAD_MULTIPLE, which makes the calls of some "
+    "libraries slower."
+)
 COMPLETION = re.compile("MPI_(Wait|Test)(all|any|some)?")
 
 
@@ -114,6 +118,8 @@ class RunRecord(Record, frozen=True):
     dropped: Dropped
     several_threads: bool = False
     """Whether more than one thread of a rank called; times of all are added up."""
+    thread_multiple: bool = False
+    """Whether the library was initialised with MPI_THREAD_MULTIPLE."""
     clock_bound_ns: float = 0.0
     """How far the clocks of ranks may differ; 0: they share one."""
     runs_mpi_s: list[float] = []

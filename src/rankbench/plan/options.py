@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rankbench.model import Description, Operation, Option, Plan
+from rankbench.model import MULTIPLE, Description, Operation, Option, Plan
 from rankbench.plan.document import Value
 from rankbench.plan.variants import CaseScope
 from rankbench.units import suggestion
@@ -80,7 +80,8 @@ def find_owners(key: Key, description: Description) -> list[Operation]:
     if key.name not in known:
         near = difflib.get_close_matches(key.name, known, n=1)
         whose = f"; {near[0]} is an option of {', '.join(having[near[0]])}" if near else ""
-        raise key.place.make_error(f"unknown option{suggestion(key.name, known)}{whose}")
+        command = f"rankbench operations {key.operation or '-v'}"
+        raise key.place.make_error(f"unknown option{suggestion(key.name, known, command)}{whose}")
     return [operation for operation in among if operation.name in known[key.name]]
 
 
@@ -208,6 +209,8 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
     arrival = chosen.get("arrival", TOGETHER)
     if arrival != TOGETHER and not any(unit.scheduled for unit in line.description.starts if unit.name == start):
         return f"ranks arrive {arrival} only at agreed times, which start {start} does not have"
+    if chosen.get("threads", "1") != "1" and chosen.get("thread_level") == MULTIPLE:
+        return "several threads have MPI_THREAD_MULTIPLE in any case"
     quantity = chosen.get("quantity", TIME)
     if quantity != TIME and line.operation.once:
         return "happens once in a launch, so only its time is known"

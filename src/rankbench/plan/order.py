@@ -11,7 +11,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from rankbench.model import Case, Stop
+from rankbench.model import MEMORY_GROUPS, Case, Stop
 from rankbench.plan import notation
 
 T = TypeVar("T")
@@ -89,7 +89,7 @@ def draw_case_order(seed: int, block: int, cases: Sequence[Case]) -> list[Case]:
     """
     drawn = shuffle_items(cases, seed, block, CASES)
     groups = sorted({case.launch_group for case in cases})
-    orders = [(group, cases if group == "memory" else drawn) for group in groups]
+    orders = [(group, cases if group in MEMORY_GROUPS else drawn) for group in groups]
     return [case for group, order in orders for case in order if case.launch_group == group]
 
 

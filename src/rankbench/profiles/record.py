@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
-from rankbench.model import Calls, Form, Recorded, Uncovered
+from rankbench.model import MULTIPLE, Calls, Form, Recorded, Uncovered
 from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, split_by_size, sum_mpi, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
 
@@ -92,7 +92,10 @@ def read(text: str, file: str) -> Profile:
     run = decode(text.encode(), file)
     mpi_s = sum_mpi(run)
     groups, others = group_calls(run)
-    calls = sorted((make_calls(group, run.ranks) for group in join_sizes(groups)), key=lambda call: -call.seconds)
+    level = {"thread_level": MULTIPLE} if run.thread_multiple else {}
+    calls = sorted(
+        (make_calls(group, run.ranks, level) for group in join_sizes(groups)), key=lambda call: -call.seconds
+    )
     uncovered = list(list_uncovered(others, mpi_s * run.ranks))
     unknown = [
         f"{sum(kind.calls)} calls of {kind.call} have no known size and are not counted"
@@ -114,6 +117,7 @@ def read(text: str, file: str) -> Profile:
             mpi_s=mpi_s,
             waiting_s=sum(sum(kind.waiting_s) for kind in run.kinds) / run.ranks,
             several_threads=run.several_threads,
+            thread_multiple=run.thread_multiple,
             uncovered=uncovered,
         ),
     )
@@ -254,8 +258,8 @@ def join_groups(groups: Sequence[Group]) -> Group:
     )
 
 
-def make_calls(group: Group, ranks: int) -> Calls:
-    """Return the calls of the mean rank."""
+def make_calls(group: Group, ranks: int, options: dict[str, str]) -> Calls:
+    """Return the calls of the mean rank. `options`: of all calls of the program."""
     return Calls(
         operation=group.operation,
         size_bytes=group.size_bytes,
@@ -263,7 +267,7 @@ def make_calls(group: Group, ranks: int) -> Calls:
         form=group.form,
         ranks=group.ranks,
         datatype=group.datatype,
-        options=group.options | find_arrival(group) | find_gap(group),
+        options=group.options | find_arrival(group) | find_gap(group) | options,
         seconds=sum(group.seconds) / ranks,
         waiting_s=sum(group.waiting_s) / ranks,
     )

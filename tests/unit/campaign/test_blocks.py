@@ -825,6 +825,7 @@ quantity = ["time", "memory"]
 """
 THREADS = {"name": "threads", "help": "", "usual": "1", "least": 1, "most": 64}
 QUANTITY = {"name": "quantity", "help": "", "usual": "time", "values": ["time", "memory"]}
+LEVEL = {"name": "thread_level", "help": "", "usual": "single", "values": ["single", "multiple"]}
 OPTIONS = {"allreduce": [THREADS, QUANTITY]}
 GROUPS = ("", "memory", "threads")
 
@@ -866,6 +867,16 @@ def test_ranks_with_several_threads_are_not_bound(tmp_path: Path, libraries: dic
     offer(libraries)
     bound = [launch.command[3:5] for launch in run(tmp_path, PLAN_WITH_GROUPS).launches()[:3]]
     assert bound == [["-bind-to", "user:0,1"], ["-bind-to", "user:0,1"], ["-bind-to", "none"]]
+
+
+def test_a_thread_can_have_mpi_for_several_and_is_bound(tmp_path: Path, libraries: dict[str, Path]) -> None:
+    for prefix in libraries.values():
+        behave(prefix, options={"allreduce": [LEVEL]})
+    text = PLAN_WITH_GROUPS.replace('threads = [1, 2]\nquantity = ["time", "memory"]', 'thread_level = "multiple"')
+    store = run(tmp_path, text.replace("together = false\n", ""))
+    commands = [launch.command for launch in store.launches()]
+    assert len(commands) == len(store.alone.launches()) == 2
+    assert all("--threads" in command and command[3:5] == ["-bind-to", "user:0,1"] for command in commands)
 
 
 def test_options_reach_core_and_store(tmp_path: Path, libraries: dict[str, Path]) -> None:

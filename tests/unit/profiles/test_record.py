@@ -175,6 +175,16 @@ def test_the_gap_of_a_message_is_that_of_all_its_calls() -> None:
     assert (call.operation, call.options) == ("pingping", {"gap_us": "21"})
 
 
+@pytest.mark.parametrize("multiple", [True, False])
+def test_calls_have_the_level_of_threads_of_the_program(*, multiple: bool) -> None:
+    run = make_run(make_kind("MPI_Allreduce", 8, 10), make_kind("MPI_Send", 8, 10), thread_multiple=multiple)
+    profile = record.read(encode(run).decode(), "r.json")
+    level = {"thread_level": "multiple"} if multiple else {}
+    assert [call.options for call in profile.calls] == [level] * 2
+    assert profile.recorded
+    assert profile.recorded.thread_multiple == multiple
+
+
 def test_similar_sizes_are_one_call_of_their_mean_size() -> None:
     """A program that sends what a domain's border has at the moment sends a few elements more or fewer each time."""
     sizes = {25600: 30, 26400: 10, 31200: 10, 40000: 5}

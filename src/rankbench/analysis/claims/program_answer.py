@@ -22,7 +22,7 @@ from rankbench.analysis.questions.mix import Mix, MixResult
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, list_parts, say
 from rankbench.model import CaseStatus, Recorded
-from rankbench.model.program_records import sum_mpi
+from rankbench.model.program_records import ONE_THREAD, sum_mpi
 from rankbench.plan.programs import OPERATION
 
 FAR_OFF = 0.15
@@ -275,6 +275,8 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
             "The times of threads that are in MPI at the same time are added up, so no run time is predicted. Measure "
             "the program itself."
         )
+    elif recorded.thread_multiple:
+        yield say(ONE_THREAD)
     if recorded.waiting_s > MOSTLY * recorded.mpi_s:
         yield say("Mostly waiting: look at how work is divided among ranks before the library.")
     if recorded.seconds < SHORT_S:

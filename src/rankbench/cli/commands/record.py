@@ -15,7 +15,15 @@ from rankbench.cli.display import console, plain_table, spread_lines
 from rankbench.cli.output_files import check_output, is_standard_output
 from rankbench.cli.shared_options import Modules, Prefixes
 from rankbench.model import RankbenchError
-from rankbench.model.program_records import Kind, RunRecord, describe_size, name_kind, split_by_size, sum_time
+from rankbench.model.program_records import (
+    ONE_THREAD,
+    Kind,
+    RunRecord,
+    describe_size,
+    name_kind,
+    split_by_size,
+    sum_time,
+)
 from rankbench.quantities import format_count, format_time, spell_count
 from rankbench.workflows.locations import home
 
@@ -147,6 +155,8 @@ def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[
     yield from describe_waiting(rows)
     if run.several_threads or sum_s > sum(run.seconds):
         yield "The times of threads that are in MPI at the same time are added up."
+    elif run.thread_multiple:
+        yield ONE_THREAD
     unfinished = run.finalised.count(False)
     if unfinished:
         yield f"{unfinished} of {run.ranks} ranks ended without MPI_Finalize: their calls up to then are recorded."
