@@ -210,10 +210,23 @@ def add_means(view: CampaignView, placed: Mix, standing: MixResult) -> float:
 
 
 def find_mean(view: CampaignView, part: mix.Part, candidate: str) -> float:
-    """Return the mean over all samples of a part over its typical value, which is a median; 1: not known."""
-    summaries = [view.summary_of[case.key, candidate] for case, _ in part.cases]
-    known = [entry.mean_ns / entry.typical_ns for entry in summaries if entry.mean_ns > 0 < entry.typical_ns]
-    return sum(known) / len(known) if known else 1.0
+    """Return the mean of samples over the typical one, of the median launch; 1: not known.
+
+    Slow calls of every launch count; a launch that something disturbed does not, as in the median of recorded runs.
+    """
+    keys = [case.key for case, _ in part.cases]
+    shares = view.once("means of a program's calls", lambda: tabulate_means(view))
+    known = shares.filter(pl.col("case").is_in(keys), candidate=candidate)["share"].mean()
+    return known if isinstance(known, float) else 1.0
+
+
+def tabulate_means(view: CampaignView) -> pl.DataFrame:
+    """Return the mean of a launch's samples over the typical one, the median of launches, by case and candidate."""
+    launch = ["case", "candidate", "launch"]
+    typical = view.launch_values.filter(~pl.col("uncertain") & (pl.col("middle_ns") > 0)).select(*launch, "middle_ns")
+    means = view.samples.filter(~pl.col("discarded")).group_by(launch).agg(pl.col("time_ns").mean())
+    shares = means.join(typical.lazy(), on=launch).with_columns(share=pl.col("time_ns") / pl.col("middle_ns"))
+    return shares.group_by("case", "candidate").agg(pl.col("share").median()).collect()
 
 
 def predict_ratio(view: CampaignView, placed: Mix, standing: MixResult, rest_s: float) -> Interval:
