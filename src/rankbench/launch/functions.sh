@@ -61,6 +61,7 @@ begin_job() {
 }
 
 # write_remote_shell: writes the program that launchers call as they call ssh: options, a node, a command for a shell.
+# A node whose command is stopped removes what its ranks left itself: a scheduler that ends a job starts nothing there any more.
 write_remote_shell() {
     [ -n "$remote_start" ] || return 0
     cat >"$job/rsh.part" <<END
@@ -71,6 +72,8 @@ while [ "\${1#-}" != "\$1" ]; do
 done
 host=\$1
 shift
+clean=$(printf %q "$clean_node")
+set -- "cut=; trap 'cut=1' HUP INT TERM; (\$*); code=\\\$?; [ -z \"\\\$cut\" ] || { \$clean; }; exit \\\$code"
 $remote_start
 END
     chmod +x "$job/rsh.part" && mv "$job/rsh.part" "$job/rsh"
