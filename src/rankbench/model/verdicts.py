@@ -9,6 +9,7 @@ import msgspec
 
 from rankbench.language import NOTHING, Text
 from rankbench.model.base import Record
+from rankbench.model.launches import CaseStatus
 from rankbench.model.plans import Case
 
 LEAST_COVERAGE = 0.9
@@ -127,7 +128,15 @@ class Summary(Record, frozen=True, omit_defaults=True):
     """Number of launches in which the case failed, by status."""
     elsewhere: str = ""
     """Where ranks ran in the first launch with the wrong placement."""
+    why_failed: str = ""
+    """Why the case failed in the first launch in which it did."""
     warnings: list[Text] = []
+
+    @property
+    def reasons(self) -> dict[str, str]:
+        """Return what a status alone does not say, by status."""
+        reasons = {CaseStatus.NOT_AS_ASKED: self.elsewhere, CaseStatus.FAILED: self.why_failed}
+        return {status: reason for status, reason in reasons.items() if reason}
 
     @property
     def left_out(self) -> int:

@@ -586,9 +586,10 @@ def test_calls_of_the_plan_are_weights() -> None:
     assert render(conclude(weighed)[0].text) == WORDING
 
 
-def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path) -> None:
-    """Its cases are its placements, and one that crashes there is no choice."""
-    view = verdicts.evaluate(tmp_path, lambda name, _: CaseStatus.CRASHED if name == "beta" else 1.0)
+@pytest.mark.parametrize("status", [CaseStatus.CRASHED, CaseStatus.FAILED])
+def test_a_program_that_always_fails_is_named_in_the_short_answer(tmp_path: Path, status: CaseStatus) -> None:
+    """Its cases are its placements, and one that crashes there is no choice; a value that is not found has a reason."""
+    view = verdicts.evaluate(tmp_path, lambda name, _: status if name == "beta" else 1.0)
     program = ProgramSpec(run=["./solver"], folder="/")
     plan = msgspec.structs.replace(view.campaign.plan, program=program)
     changed = dataclasses.replace(view, campaign=msgspec.structs.replace(view.campaign, plan=plan))

@@ -156,12 +156,10 @@ def _explain_exclusion(summary: Summary) -> Text:
     """Return why a candidate is not ranked."""
     statuses = [
         say(
-            "{status} in {n:count launch} ({why})"
-            if status == CaseStatus.NOT_AS_ASKED
-            else "{status} in {n:count launch}",
+            "{status} in {n:count launch} ({why})" if status in summary.reasons else "{status} in {n:count launch}",
             status=status,
             n=count,
-            why=summary.elsewhere,
+            why=summary.reasons.get(status, ""),
         )
         for status, count in sorted(summary.failures.items())
     ]

@@ -363,7 +363,15 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     always = [key for key in failed if not view.summary_of[key, name].launches]
     if always and view.campaign.plan.program:
         places = list(dict.fromkeys(view.case_of[key].placement for key in always))
-        text = say("{name} failed in all launches on {places:and}.", name=name, places=places)
+        why = view.summary_of[always[0], name].why_failed
+        text = say(
+            "{name} failed in all launches on {places:and}: {why}."
+            if why
+            else "{name} failed in all launches on {places:and}.",
+            name=name,
+            places=places,
+            why=why,
+        )
         yield Claim(text=text, cases=always, brief=True)
     elif always:
         text = say("{name} failed in all launches of {n:count case}.", name=name, n=len(always))

@@ -51,6 +51,7 @@ def summarise(
     tried = cases.group_by(KEY, maintain_order=True).agg(
         pl.col("status").filter(pl.col("status") != "ok").value_counts().alias("failures"),
         pl.col("reason").filter(pl.col("status") == CaseStatus.NOT_AS_ASKED).first().alias("elsewhere"),
+        pl.col("reason").filter(pl.col("status") == CaseStatus.FAILED).first().alias("why_failed"),
         (pl.col("cause") == LATE_START).sum().alias("all_late"),
         pl.col("late").sum(),
         pl.col("overrun").sum(),
@@ -201,6 +202,7 @@ def _summary(row: dict[str, Any], confidence: float) -> Summary:
         all_late=row["all_late"],
         failures={failure["status"]: failure["count"] for failure in row["failures"]},
         elsewhere=(row["elsewhere"] or "").removeprefix("not as asked: "),
+        why_failed=row["why_failed"] or "",
         warnings=_warnings(row, launches, statistics, confidence) if launches else [],
     )
 

@@ -35,7 +35,7 @@ from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics.launch_values import TRIMMED
 from rankbench.language import render, say
 from rankbench.libraries import content
-from rankbench.model import Candidate, Case, CaseStatus, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
+from rankbench.model import Candidate, Case, CaseVerdict, Launch, NodeNetwork, RankFact, Summary
 from rankbench.model.verdicts import LEAST_COVERAGE, is_informative
 from rankbench.quantities import format_memory, format_ratio, format_time, spell_count
 
@@ -277,7 +277,7 @@ def failures(view: CampaignView) -> Table:
         for status, count in {**summary.failures, LEFT_OUT: summary.uncertain, TOO_FEW: summary.few}.items():
             of = sum(summary.failures.values()) + summary.launches + summary.left_out
             if count:
-                text = f" ({summary.elsewhere})" if status == CaseStatus.NOT_AS_ASKED else ""
+                text = f" ({summary.reasons[status]})" if status in summary.reasons else ""
                 befell = f"{status} in {count} of {of} launches"
                 cases_of[summary.candidate, befell + text].append(case.key)
     names = case_names(view)
