@@ -104,7 +104,7 @@ def parse_sizes(raw: object) -> list[int]:
 
 def parse_positive(raw: object, units: dict[str, float], default: str) -> float:
     """Return a positive, finite number with one of the units; a bare number has the default unit."""
-    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([a-z%]*)\s*", str(raw))
+    match = re.fullmatch(r"\s*(\d+(?:\.\d+)?(?:e[+-]?\d+)?)\s*([a-z%]*)\s*", str(raw))
     if not match or isinstance(raw, bool) or match[2] not in {"", *units}:
         raise ValueError(raw)
     value = float(match[1]) * units[match[2] or default]

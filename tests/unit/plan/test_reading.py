@@ -198,6 +198,14 @@ def test_a_confidence_is_a_share_or_a_percentage(share: float) -> None:
     assert read(SMALLEST_PLAN + f'confidence = "{share * 100:.0f}%"').confidence == share
 
 
+@pytest.mark.parametrize("text", ["0.000001", "1e-6", '"1e-6"', '"0.0001%"'])
+def test_a_small_share_is_read_however_it_is_written(text: str) -> None:
+    program = f'[program]\nrun = "./a"\nfolder = "/"\ncheck = "(.)"\ntolerance = {text}\n'
+    planned = read(SMALLEST_PLAN + program).program
+    assert planned
+    assert planned.tolerance == pytest.approx(1e-6)
+
+
 @pytest.mark.parametrize("name", ["median", "min", "mean", "trimmed-mean", "p1", "p10", "p99"])
 def test_an_estimator_is_read_by_its_name(name: str) -> None:
     assert read(SMALLEST_PLAN + f'estimator = "{name}"').estimator == name

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 
+import polars as pl
+
 from rankbench.analysis.claims import program_answer
 from rankbench.analysis.claims.short_answer import claim_short_answer, describe_worst
 from rankbench.analysis.questions import mix
@@ -363,7 +365,8 @@ def _claim_failures(view: CampaignView, name: str) -> Iterator[Claim]:
     always = [key for key in failed if not view.summary_of[key, name].launches]
     if always and view.campaign.plan.program:
         places = list(dict.fromkeys(view.case_of[key].placement for key in always))
-        why = view.summary_of[always[0], name].why_failed
+        rows = view.case_rows.filter(pl.col("status").is_in([status.value for status in BROKEN]), candidate=name)
+        why = next(iter(rows.filter(case=always[0])["reason"]), "")
         text = say(
             "{name} failed in all launches on {places:and}: {why}."
             if why
