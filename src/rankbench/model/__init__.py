@@ -8,6 +8,7 @@ from __future__ import annotations
 from rankbench.model.base import (
     ALL_RANKS,
     FORMS,
+    LEVEL,
     MEMORY_GROUPS,
     MULTIPLE,
     ROTATING,

@@ -21,8 +21,10 @@ ROTATING = -1
 """The `root` of a case whose rounds take their roots in turn."""
 THREADS = "threads"
 """The launch group of cases in which several threads of a rank call at once."""
+LEVEL = "thread_level"
+"""The option of the level of threads that MPI is initialised with."""
 MULTIPLE = "multiple"
-"""The value of the option `thread_level`, and the launch group, of MPI_THREAD_MULTIPLE with one thread."""
+"""Its value, and the launch group, of MPI_THREAD_MULTIPLE with one thread."""
 MEMORY_GROUPS = ("memory", f"memory-{MULTIPLE}")
 """The launch groups of cases that measure memory, without and with MPI_THREAD_MULTIPLE."""
 WITH_THREADS = frozenset({THREADS, MULTIPLE, MEMORY_GROUPS[1]})

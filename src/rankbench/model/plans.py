@@ -8,6 +8,7 @@ from typing import Literal, cast
 import msgspec
 
 from rankbench.model.base import (
+    LEVEL,
     MEMORY_GROUPS,
     MULTIPLE,
     ROTATING,
@@ -171,9 +172,9 @@ class Recorded(Record, frozen=True):
     waiting_s: float = 0.0
     """Of these, until a later rank or partner came."""
     several_threads: bool = False
+    """Whether more than one thread of a rank called."""
     thread_multiple: bool = False
     """Whether its library was initialised with MPI_THREAD_MULTIPLE."""
-    """Whether more than one thread of a rank called."""
     uncovered: list[Uncovered] = []
 
     @property
@@ -433,7 +434,7 @@ class Case(Record, frozen=True, dict=True):
             return f"{self.operation} {self.form}"
         if self.options.get("threads", "1") != "1":
             return THREADS
-        is_multiple = self.options.get("thread_level") == MULTIPLE
+        is_multiple = self.options.get(LEVEL) == MULTIPLE
         if self.quantity == "memory":
             return MEMORY_GROUPS[is_multiple]
         return MULTIPLE if is_multiple else ""

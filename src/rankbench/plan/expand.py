@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from rankbench.model import FORMS, Case, RankbenchError
+from rankbench.model import FORMS, LEVEL, Case, RankbenchError
 from rankbench.plan import document, notation, settings
 from rankbench.plan.options import PAIR, check_options, count_dimensions, list_usable_options
 from rankbench.plan.variants import (
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 MEMORY_SHARE = 0.8
 """Share of a node's memory that message buffers may use."""
+MOST_COMPARED = 3
+"""Calls of a program that are measured without MPI_THREAD_MULTIPLE, too, to say what it costs."""
 LISTED_BY = "rankbench operations"
 """The command that prints the names of operations."""
 
@@ -104,7 +106,7 @@ def note_unmeasured_calls(plan: Plan, description: Description, measured: Iterab
 def make_called_cases(plan: Plan, description: Description, machine: Machine, notes: dict[str, None]) -> Iterator[Case]:
     """Yield the cases of each call that can be measured, with a note for each other one."""
     operations = {operation.name: operation for operation in description.operations}
-    for call in plan.calls:
+    for call in [*plan.calls, *list_without_threads(plan)]:
         operation = operations.get(call.operation)
         places = [placement for placement in plan.placements if call.ranks in {0, placement.ranks}]
         if operation is None:
@@ -119,6 +121,15 @@ def make_called_cases(plan: Plan, description: Description, machine: Machine, no
             if has_enough_ranks(line):
                 usual = line._replace(plan=msgspec.structs.replace(line.plan, options={}))
                 yield from list(make_cases(line, machine)) or make_cases(usual, machine)
+
+
+def list_without_threads(plan: Plan) -> Iterator[Calls]:
+    """Yield the calls that took most time of a program that has MPI_THREAD_MULTIPLE without using it, without it."""
+    if plan.profile and plan.profile.thread_multiple and not plan.profile.several_threads:
+        costly = sorted(plan.calls, key=lambda call: call.waiting_s - call.seconds)
+        for call in costly[:MOST_COMPARED]:
+            options = {name: value for name, value in call.options.items() if name != LEVEL}
+            yield msgspec.structs.replace(call, options=options)
 
 
 def make_called_line(plan: Plan, call: Calls, line: CaseScope) -> CaseScope:

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from rankbench.model import MULTIPLE, Description, Operation, Option, Plan
+from rankbench.model import LEVEL, MULTIPLE, Description, Operation, Option, Plan
 from rankbench.plan.document import Value
 from rankbench.plan.variants import CaseScope
 from rankbench.units import suggestion
@@ -209,7 +209,7 @@ def explain_unsupported(line: CaseScope, chosen: dict[str, str], start: str) -> 
     arrival = chosen.get("arrival", TOGETHER)
     if arrival != TOGETHER and not any(unit.scheduled for unit in line.description.starts if unit.name == start):
         return f"ranks arrive {arrival} only at agreed times, which start {start} does not have"
-    if chosen.get("threads", "1") != "1" and chosen.get("thread_level") == MULTIPLE:
+    if chosen.get("threads", "1") != "1" and chosen.get(LEVEL) == MULTIPLE:
         return "several threads have MPI_THREAD_MULTIPLE in any case"
     quantity = chosen.get("quantity", TIME)
     if quantity != TIME and line.operation.once:

@@ -13,7 +13,7 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
-from rankbench.model import MULTIPLE, Calls, Form, Recorded, Uncovered
+from rankbench.model import LEVEL, MULTIPLE, Calls, Form, Recorded, Uncovered
 from rankbench.model.program_records import HEAD, Kind, RunRecord, count_nodes, decode, split_by_size, sum_mpi, sum_time
 from rankbench.profiles import COMPLETION, NONBLOCKING, OTHER_END, SENDS, Profile, find_operation
 
@@ -92,7 +92,7 @@ def read(text: str, file: str) -> Profile:
     run = decode(text.encode(), file)
     mpi_s = sum_mpi(run)
     groups, others = group_calls(run)
-    level = {"thread_level": MULTIPLE} if run.thread_multiple else {}
+    level = {LEVEL: MULTIPLE} if run.thread_multiple else {}
     calls = sorted(
         (make_calls(group, run.ranks, level) for group in join_sizes(groups)), key=lambda call: -call.seconds
     )

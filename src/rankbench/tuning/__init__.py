@@ -35,6 +35,8 @@ class Task(NamedTuple):
     """Variants of each operation, without the library's own choice."""
     reach: Mapping[str, object] = MappingProxyType({})
     """Keys of the plans about nodes and placement, such as `hosts`."""
+    options: Mapping[str, str] = MappingProxyType({})
+    """Options of all operations: how the application calls them."""
     reproducible: bool = False
     """Whether the bits of sums must be the same in all calls, launches and placements."""
     forced: frozenset[str] = frozenset()

@@ -84,6 +84,7 @@ def _list_head(
         "sizes": ",".join(map(str, sizes_bytes)),
         "placements": list(placements),
         "threshold": task.threshold,
+        "options": dict(task.options),
         **task.reach,
         "control": False,
         "stop": {"blocks": blocks},
@@ -102,7 +103,7 @@ def _list_settings(task: Task) -> dict[str, object]:
         for name in task.operations
         for variant in task.variants.get(name, ())
     }
-    return {"candidates": [task.library], "options": options, "settings": settings}
+    return {"candidates": [task.library], "options": dict(task.options) | options, "settings": settings}
 
 
 def _list_candidates(task: Task) -> dict[str, object]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from rankbench import launch, libraries, plan, profiles, tuning
 from rankbench.campaign.variables import variables
-from rankbench.model import Calls, Library, Plan, RankbenchError
+from rankbench.model import LEVEL, MULTIPLE, Calls, Library, Plan, RankbenchError
 from rankbench.plan import notation
 from rankbench.tuning import Task, tuners
 from rankbench.tuning.tuners import Target, Tuner
@@ -92,6 +92,8 @@ class WantedTask(NamedTuple):
     """Keys of plans about nodes and placement."""
     named: bool
     """Whether the user names the operations. Others, of an application or by default, may be skipped."""
+    thread_level: Mapping[str, str]
+    """The option that calls as the application does; empty: the usual one."""
 
 
 def make_wanted_task(request: TuneRequest, reach: Mapping[str, object]) -> WantedTask:
@@ -101,12 +103,15 @@ def make_wanted_task(request: TuneRequest, reach: Mapping[str, object]) -> Wante
     """
     operations, sizes, calls, profile = request.operations, request.sizes, request.calls, request.profile
     names = [name.strip() for name in operations.split(",") if name.strip()]
+    level: dict[str, str] = {}
     if calls and profile:
         raise RankbenchError("--calls and --profile both say what is called; name one of them")
     if calls or profile:
         if (operations, sizes) != (OPERATIONS, SIZES):
             raise RankbenchError("--calls and --profile say which operations and sizes are tuned; leave those out")
-        named = profiles.read(profile).calls if profile else parse_calls(calls)
+        read = profiles.read(profile) if profile else None
+        named = read.calls if read else parse_calls(calls)
+        level = {LEVEL: MULTIPLE} if read and read.recorded and read.recorded.thread_multiple else {}
         if calls and (fault := notation.find_unsized(named, {*tuners.OPERATIONS} - {"barrier"})):
             raise RankbenchError(f"--calls: {fault}")
         names, sizes = list_called(named)
@@ -121,7 +126,7 @@ def make_wanted_task(request: TuneRequest, reach: Mapping[str, object]) -> Wante
             f"--placements: two placements have the same number of ranks ({', '.join(map(str, ranks))}); a rule holds "
             "for a number of ranks, so tune them one by one"
         )
-    return WantedTask(names, planned, reach, named=not (calls or profile or operations == OPERATIONS))
+    return WantedTask(names, planned, reach, not (calls or profile or operations == OPERATIONS), level)
 
 
 def list_called(calls: Sequence[Calls]) -> tuple[list[str], str]:
@@ -160,4 +165,5 @@ def make_task(library: Library, request: WantedTask, tuner: Tuner, target: Targe
         request.plan.threshold,
         variants,
         request.reach,
+        request.thread_level,
     )

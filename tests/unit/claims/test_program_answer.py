@@ -12,6 +12,7 @@ from fakes import campaigns, recorded_programs, verdicts
 from wording import WORDING, find_lines
 
 from rankbench.analysis.claims import program_answer
+from rankbench.analysis.claims.findings import thread_level
 from rankbench.analysis.claims.program_answer import ProgramAnswer
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
@@ -71,6 +72,24 @@ def test_only_the_time_of_calls_depends_on_the_library(tmp_path: Path) -> None:
     assert beta.measured is None
     assert find_lines(describe(view), "Predicted run time against") == WORDING
     assert "rankbench tune alpha --profile /record.json" in describe(view)
+
+
+@pytest.mark.parametrize(("alpha", "beta"), [(1.0, 3.0), (1.5, 3.0), (1.0, 1.01)])
+def test_the_cost_of_threads_that_a_program_does_not_use_is_named(tmp_path: Path, alpha: float, beta: float) -> None:
+    """It is found by calls that were measured with MPI_THREAD_MULTIPLE and without, and only where it is sure."""
+    with_threads = [msgspec.structs.replace(case, options={"thread_level": "multiple"}) for case in LINE]
+    view = verdicts.evaluate(
+        tmp_path,
+        lambda name, case: {"alpha": alpha, "beta": beta}[name] if case.options else 1.0,
+        candidates=("alpha", "beta"),
+        cases=[*LINE, *with_threads],
+    )
+    texts = " ".join(map(render, program_answer.describe_thread_level(view)))
+    reports = list(thread_level.find(view))
+    slower = [name for name, ratio in (("alpha", alpha), ("beta", beta)) if ratio > 1 + view.campaign.plan.threshold]
+    assert [finding.title.fields["name"].fields["name"] for finding in reports] == slower
+    assert texts == WORDING
+    assert [render(finding.text) for finding in reports] == WORDING
 
 
 def test_a_short_run_is_named_as_such(tmp_path: Path) -> None:

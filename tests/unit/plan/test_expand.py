@@ -632,10 +632,12 @@ def test_a_call_without_a_measured_case_is_noted() -> None:
     assert notes[-2:] == WORDING
 
 
-def expand_profile(*calls: Calls, text: str = 'placements = ["1x2"]') -> tuple[list[Case], list[str]]:
+def expand_profile(
+    *calls: Calls, text: str = 'placements = ["1x2"]', **changes: object
+) -> tuple[list[Case], list[str]]:
     machine = fakes.make_machine(4)
     loaded = parse_plan(f'candidates = ["mpich"]\nprofile = "record.json"\n{text}\n', "plan.toml", machine)
-    recorded = Recorded(file="record.json", ranks=2, seconds=1, mpi_s=1)
+    recorded = msgspec.structs.replace(Recorded(file="record.json", ranks=2, seconds=1, mpi_s=1), **changes)
     return plan.expand_plan(msgspec.structs.replace(loaded, calls=list(calls), profile=recorded), DESCRIPTION, machine)
 
 
@@ -672,6 +674,21 @@ def test_calls_of_fewer_ranks_have_a_placement_of_their_own() -> None:
         text='placements = ["1x4", "1x2"]',
     )
     assert [case.ranks for case in cases] == [2, 4]
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_costly_calls_are_also_measured_without_threads_that_a_program_does_not_use(*, several: bool) -> None:
+    """Threads that call need the level; where one calls, the answer says what the level costs."""
+    level = {"thread_level": "multiple"}
+    calls = [
+        Calls("levels", size, 5, "blocking", ranks=2, options=level, seconds=size, waiting_s=size - 1.0)
+        for size in (64, 128, 256)
+    ] + [Calls("levels", 8, 5, "blocking", ranks=2, options=level, seconds=2.0)]
+    cases, _ = expand_profile(*calls, thread_multiple=True, several_threads=several)
+    assert [case.size_bytes for case in cases[:4]] == [64, 128, 256, 8]
+    assert all(case.options == level for case in cases[:4])
+    assert [case.size_bytes for case in cases[4:]] == ([] if several else [8, 64, 128])
+    assert not any(case.options for case in cases[4:])
 
 
 def test_a_profile_and_calls_contradict_each_other() -> None:

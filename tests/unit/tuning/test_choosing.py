@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import msgspec
 import pytest
-from fakes import campaigns
+from fakes import campaigns, recorded_programs
 from fakes.ratios import make_ratio
 from wording import WORDING, refuses
 
 from rankbench import launch, plan
 from rankbench.analysis.questions.block_ratios import Overall
 from rankbench.model import Choice, Comparison, RankbenchError, Variable, Variant
+from rankbench.model.program_records import encode
 from rankbench.tuning import FEWEST_BLOCKS, LEAST_CHECKED, Task, choosing, proving, step_plans, tuners
 from rankbench.tuning.choosing import Abilities, Fault, Point, SearchResult
 from rankbench.workflows import tuning_steps, tunings
@@ -315,13 +318,14 @@ def test_a_call_without_a_size_is_no_task() -> None:
         make_task(tunings.OPERATIONS, "barrier: 2, allreduce: 3")
 
 
-def make_task(operations: str, calls: str = "") -> Task:
+def make_task(operations: str, calls: str = "", profile: Path | None = None) -> Task:
     """Return the task of a command line for an Open MPI that lists algorithms of allreduce alone."""
     choices = [Choice(name="ignore", number=0), Choice(name="ring", number=4)]
     name = "coll_tuned_allreduce_algorithm"
     variable = Variable(name=name, description="", type="whole", constant=False, value="0", values=choices)
     library = msgspec.structs.replace(campaigns.make_library("openmpi"), name="openmpi-5.0.11")
-    wanted = tunings.TuneRequest("", operations, tunings.SIZES if calls else "8", calls=calls)
+    sizes = tunings.SIZES if calls or profile else "8"
+    wanted = tunings.TuneRequest("", operations, sizes, calls=calls, profile=profile)
     request = tunings.make_wanted_task(wanted, {})
     target = tuners.Target("", {name: variable})
     return tunings.make_task(library, request, tuners.find_tuner(library), target, SILENT)
@@ -336,3 +340,16 @@ def test_an_unknown_operation_is_refused_before_any_measurement(operations: str)
 def test_calls_that_a_library_cannot_tune_are_left_out() -> None:
     assert make_task(tunings.OPERATIONS, "allreduce 8: 5, barrier: 5").operations == ["allreduce"]
     assert make_task(tunings.OPERATIONS).operations == ["allreduce"]
+
+
+@pytest.mark.parametrize("multiple", [False, True])
+def test_a_program_s_calls_are_tuned_at_its_level_of_threads(tmp_path: Path, *, multiple: bool) -> None:
+    kind = recorded_programs.make_kind("MPI_Allreduce", bytes=8, calls=[5, 5])
+    run = recorded_programs.make_run(kind, thread_multiple=multiple)
+    (tmp_path / "record.json").write_bytes(encode(run))
+    task = make_task(tunings.OPERATIONS, profile=tmp_path / "record.json")
+    proof = step_plans.make_proof(task, {"A": "ring"}, ["allreduce"], ["socket"], 8, 1)
+    for step in (step_plans.make_search(task, 8), proof):
+        options = step["options"]
+        assert isinstance(options, dict)
+        assert options.get("thread_level") == ("multiple" if multiple else None)

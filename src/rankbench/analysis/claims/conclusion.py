@@ -330,7 +330,7 @@ def _claim_program(view: CampaignView) -> Iterator[Claim]:
     answer = program_answer.find_answer(view)
     if answer is None:
         if recorded and recorded.mpi_s:
-            yield Claim(text=sentences(program_answer.describe_record(recorded)), cases=[], brief=True)
+            yield Claim(text=sentences(program_answer.describe_record(view, recorded)), cases=[], brief=True)
         return
     keys = list(dict.fromkeys(case.key for part in answer.calls.parts for case, _ in part.cases))
     yield Claim(text=sentences(program_answer.describe_answer(view, answer)), cases=keys, brief=True)

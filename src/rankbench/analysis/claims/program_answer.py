@@ -18,7 +18,9 @@ from typing import NamedTuple
 import polars as pl
 
 from rankbench.analysis.questions import mix
+from rankbench.analysis.questions.case_labels import name_case
 from rankbench.analysis.questions.mix import Mix, MixResult
+from rankbench.analysis.questions.thread_levels import SERIALIZED, find_costs
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import Text, list_parts, say
 from rankbench.model import CaseStatus, Recorded
@@ -264,7 +266,7 @@ def find_measured(view: CampaignView, base: str, other: str) -> Interval | None:
 def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
     """Say what the program spends in MPI, what of it no library changes, and what the calls mean for the run."""
     recorded = answer.recorded
-    yield from describe_record(recorded)
+    yield from describe_record(view, recorded)
     yield from describe_runs(view, answer)
     yield from describe_coverage(answer)
     if deciding := name_deciding(answer):
@@ -274,7 +276,7 @@ def describe_answer(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]
     yield say("Settings that may help: rankbench tune {library} --profile {file}.", library=library, file=recorded.file)
 
 
-def describe_record(recorded: Recorded) -> Iterator[Text]:
+def describe_record(view: CampaignView, recorded: Recorded) -> Iterator[Text]:
     """Say what the program spends in MPI, and what of it no library changes."""
     yield say(
         "The program spent {share:.0%} of its time in MPI with {library}; {waiting:.0%} of that was waiting for later "
@@ -289,7 +291,7 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
             "the program itself."
         )
     elif recorded.thread_multiple:
-        yield say(ONE_THREAD)
+        yield from describe_thread_level(view)
     if recorded.waiting_s > MOSTLY * recorded.mpi_s:
         yield say("Mostly waiting: look at how work is divided among ranks before the library.")
     if recorded.seconds < SHORT_S:
@@ -299,6 +301,34 @@ def describe_record(recorded: Recorded) -> Iterator[Text]:
             time=recorded.seconds * SECOND_NS,
             least=SHORT_S,
         )
+
+
+def describe_thread_level(view: CampaignView) -> Iterator[Text]:
+    """Say what MPI_THREAD_MULTIPLE costs the program, which does not use it: in the first call that it makes slower."""
+    costs = find_costs(view)
+    slower = [cost for cost in costs if cost.ratio.sure]
+    if not costs:
+        yield say(ONE_THREAD)
+        return
+    if not slower:
+        yield say(
+            "One thread of each rank calls, and MPI is initialised with MPI_THREAD_MULTIPLE. That makes none of its "
+            "calls significantly slower."
+        )
+        return
+    keys = [case.key for case in view.campaign.cases]
+    first = min((cost.case for cost in slower), key=lambda case: keys.index(case.key))
+    yield say(
+        "One thread of each rank calls, and MPI is initialised with MPI_THREAD_MULTIPLE. With it, {call} takes longer: "
+        "{parts:,}.",
+        call=name_case(next(cost.usual for cost in slower if cost.case == first), view.operation(first)),
+        parts=[
+            say("{ratio:ratio} ({low:bare}–{high:ratio}) with {name}", ratio=cost.ratio.ratio, low=cost.ratio.low,
+                high=cost.ratio.high, name=cost.candidate)
+            for cost in slower if cost.case == first
+        ],
+    )  # fmt: skip
+    yield say(SERIALIZED)
 
 
 def describe_runs(view: CampaignView, answer: ProgramAnswer) -> Iterator[Text]:
