@@ -124,7 +124,7 @@ class Lines(Progress):
 def spell_standing(progress: Progress) -> str:
     """Return who is ahead so far; empty: there is nothing to compare."""
     names = [candidate.name for candidate in progress.campaign.candidates if not candidate.control_of]
-    ratios = find_standing(progress.campaign.cases, names, progress.medians)
+    ratios = find_standing(progress.campaign.cases, names, progress.medians, progress.campaign.plan.calls)
     return render(describe_standing(ratios)) if ratios else ""
 
 

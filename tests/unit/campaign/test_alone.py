@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -116,27 +118,54 @@ def test_the_line_of_validity_says_nothing_of_turns_where_launches_ran_alone(
     assert "in turns" not in render(view.verdict.conclusion[-1].text)
 
 
-def draw_values(random: np.random.Generator, blocks: int, scatter: float) -> pl.DataFrame:
-    """Return values of two equal candidates in three cases, of which both of a block share a disturbance."""
+def draw_values(
+    random: np.random.Generator, blocks: int, scatter: float, far: Callable[[], bool] = lambda: False
+) -> pl.DataFrame:
+    """Return values of two candidates in three cases, of which both of a block share a disturbance.
+
+    They are equal while cores are near; while they are far, the first takes three times as long.
+    """
     rows = [
-        (case, name, block, block, 1000 * float(np.exp(shared + scatter * random.normal())))
+        (case, name, block, block, factor * 1000 * float(np.exp(shared + scatter * random.normal())), [hop, hop])
         for block in range(1, blocks + 1)
-        for shared in [scatter * random.normal()]
+        for shared, is_far in [(scatter * random.normal(), far())]
+        for hop in [(160.0 if is_far else 40.0) * float(np.exp(0.05 * random.normal()))]
         for case in "abc"
         for name in NAMES
+        for factor in [3 if is_far and name == NAMES[0] else 1]
     ]
-    return pl.DataFrame(rows, ["case", "candidate", "block", "launch", "figure_ns"], orient="row")
+    names = ["case", "candidate", "block", "launch", "figure_ns", "visit_hop_ns"]
+    return pl.DataFrame(rows, names, orient="row")
 
 
 @pytest.mark.thorough
+@pytest.mark.parametrize("far_share", [0.0, 0.2, 0.5])
 @pytest.mark.parametrize("scatter", [0.01, 0.2])
-def test_equal_candidates_seldom_seem_to_differ_alone(scatter: float) -> None:
+def test_candidates_that_compare_alike_seldom_seem_to_differ_alone(scatter: float, far_share: float) -> None:
+    """Launches alone follow each other, so the machine may have changed between them."""
     random, runs = np.random.default_rng(5), 400
+
+    def is_far() -> bool:
+        return bool(random.random() < far_share)
+
     wrong = 0
     for _ in range(runs):
-        alone = pl.concat([draw_values(random, 1, scatter).filter(candidate=name) for name in NAMES])
-        wrong += bool(compare_alone(draw_values(random, 5, scatter), alone, [(NAMES[0], NAMES[1])], 0.03, 0.95))
+        alone = pl.concat([draw_values(random, 1, scatter, is_far).filter(candidate=name) for name in NAMES])
+        in_turns = draw_values(random, 5, scatter, is_far)
+        wrong += bool(compare_alone(in_turns, alone, [(NAMES[0], NAMES[1])], 0.03, 0.95))
     assert wrong <= 0.05 * runs
+
+
+def test_a_difference_alone_is_seen_at_either_level_of_the_machine() -> None:
+    """Blocks in turns at the level of a launch alone are enough to compare it with."""
+    random = np.random.default_rng(1)
+    in_turns = draw_values(random, 12, 0.01, lambda: bool(random.random() < 0.5))
+    for is_far in (False, True):
+        alone = draw_values(random, 1, 0.01, partial(bool, is_far))
+        slower = pl.when(candidate=NAMES[1]).then(pl.col("figure_ns") * 2).otherwise("figure_ns")
+        assert compare_alone(in_turns, alone, [(NAMES[0], NAMES[1])], 0.03, 0.95) == []
+        changed = compare_alone(in_turns, alone.with_columns(figure_ns=slower), [(NAMES[0], NAMES[1])], 0.03, 0.95)
+        assert [comparison.change for comparison in changed] == pytest.approx([2.0] * 3, rel=0.05)
 
 
 def test_records_of_alone_comparisons_are_plain() -> None:

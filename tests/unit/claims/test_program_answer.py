@@ -14,6 +14,7 @@ from wording import WORDING, find_lines
 from rankbench.analysis.claims import program_answer
 from rankbench.analysis.claims.findings import thread_level
 from rankbench.analysis.claims.program_answer import ProgramAnswer
+from rankbench.analysis.questions import thread_levels
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render
 from rankbench.model import Calls, Case, Recorded, Uncovered
@@ -90,6 +91,21 @@ def test_the_cost_of_threads_that_a_program_does_not_use_is_named(tmp_path: Path
     assert [finding.title.fields["name"].fields["name"] for finding in reports] == slower
     assert texts == WORDING
     assert [render(finding.text) for finding in reports] == WORDING
+
+
+def test_a_change_of_the_machine_is_no_cost_of_threads(tmp_path: Path) -> None:
+    """The two are measured one after the other, so that cores may be near for one and far for the other."""
+    with_threads = [msgspec.structs.replace(case, options={"thread_level": "multiple"}) for case in LINE]
+    view = verdicts.evaluate(tmp_path, lambda _name, _case: 1.0, cases=[*LINE, *with_threads], launches=8)
+    is_far = pl.col("case").str.contains("multiple") & (pl.col("block") > 2)
+    values = view.launch_values.with_columns(
+        figure_ns=pl.when(is_far).then(pl.col("figure_ns") * 3).otherwise("figure_ns"),
+        visit_hop_ns=pl.concat_list(pl.when(is_far).then(160.0).otherwise(40.0)),
+    )
+    costs = thread_levels.compare_levels(dataclasses.replace(view, launch_values=values))
+    assert costs == []
+    costs = thread_levels.compare_levels(dataclasses.replace(view, launch_values=values.drop("visit_hop_ns")))
+    assert [cost.ratio.blocks for cost in costs] == [8, 8, 8]
 
 
 def test_a_short_run_is_named_as_such(tmp_path: Path) -> None:

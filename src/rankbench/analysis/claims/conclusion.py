@@ -97,16 +97,18 @@ def _claim_alone(view: CampaignView) -> Iterator[Claim]:
         first, cases = pairs[0], list(dict.fromkeys(comparison.case for comparison in pairs))
         text = say(
             "Not decided: in {n:count case} candidates compare differently when each runs alone, as an application "
-            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait."
+            "does: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others wait "
+            "({case})."
             if pairs is apart
             else "Not in the overall time: in {n:count case} the same candidate is slower when each runs alone, by "
             "another ratio: {other} takes {alone:ratio} the time of {base} alone, and {in_turns:ratio} while others "
-            "wait.",
+            "wait ({case}).",
             n=len(cases),
             base=first.base,
             other=first.other,
             alone=first.alone,
             in_turns=first.in_turns,
+            case=view.full_title(view.case_of[first.case]),
         )
         yield Claim(text=text, cases=cases, brief=True)
 

@@ -1,6 +1,7 @@
 """What MPI_THREAD_MULTIPLE costs each candidate: calls that were measured with it and without. Pure.
 
-The two are measured by different launches of one block, so they are paired by block.
+The two are measured by different launches of one block, so they are paired by block, where the reference shows the same
+level of the machine for both.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import polars as pl
 
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics.contrasts import Contrast, judge
-from rankbench.analysis.statistics.pairing import pair_logs
+from rankbench.analysis.statistics.pairing import tabulate_blocks
+from rankbench.analysis.statistics.references import is_alike
 from rankbench.model import LEVEL, MULTIPLE, Case
 
 SERIALIZED = (
@@ -52,14 +54,20 @@ def compare_levels(view: CampaignView) -> list[LevelCost]:
     if not multiples:
         return []
     names = pl.DataFrame({"usual": list(multiples), "case": [case.key for case in multiples.values()]})
-    values = view.judged_values.select("case", "candidate", "block", "figure_ns")
+    values = view.judged_values
     slower = values.join(names, on="case").with_columns(case="usual", candidate=MULTIPLE + pl.col("candidate"))
     both = pl.concat([values.filter(pl.col("case").is_in(list(multiples))), slower.drop("usual")])
-    logs = pair_logs(both, [(name, MULTIPLE + name) for name in view.candidates])
-    margin = pl.lit(math.log1p(view.campaign.plan.threshold))
-    contrasts = judge(logs.with_columns(margin=margin), ["case", "base"], view.campaign.plan.confidence)
+    margin = math.log1p(view.campaign.plan.threshold)
+    logs = [
+        tabulate_blocks(both.drop("visit_ns", strict=False), name, MULTIPLE + name)
+        .filter(is_alike("hop_ns", "hop_ns_other"))
+        .select("case", "block", "log", candidate=pl.lit(name), margin=pl.lit(margin))
+        for name in view.candidates
+    ]
+    contrasts = judge(pl.concat(logs), ["case", "candidate"], view.campaign.plan.confidence)
     return [
         LevelCost(multiples[usual], cases[usual], candidate, contrast)
         for contrast in contrasts
         for usual, candidate in [contrast.key]
+        if math.isfinite(contrast.high)
     ]

@@ -3,23 +3,28 @@
 Some launches of a campaign are made alone, each candidate's after the other's. The ratio of two candidates has a value
 from these and one from the launches in turns, which are paired within blocks. Launches that are made alone are not
 paired, so that the error of their ratio follows from how much the launches of each candidate scatter from block to
-block.
+block. A machine whose cores are near at times and far at others may change from one to the next, and libraries differ
+in what far cores cost them: only launches whose reference is alike (`references`) are compared.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
 
 from rankbench.analysis.statistics.decision import Estimate, Family, decide
-from rankbench.analysis.statistics.pairing import pair_logs
+from rankbench.analysis.statistics.pairing import tabulate_blocks
+from rankbench.analysis.statistics.references import is_alike
 from rankbench.model import AloneComparison
 
 FEWEST = 3
 """Blocks of launches in turns, for their scatter."""
+LEAST_ERROR = 1e-3
+"""Of a logarithm: values without scatter have an error, too."""
 
 
 def compare_alone(
@@ -36,15 +41,12 @@ def compare_alone(
     """
     tested, estimates = [], []
     for base, other in pairs:
-        together = _by_case(pair_logs(in_turns, [(base, other)]))
-        for case, logs in _by_case(pair_logs(alone, [(base, other)])).items():
-            paired = together.get(case, [])
-            if len(paired) < FEWEST:
-                continue
-            scatter = sum(_variance(in_turns, case, name) for name in (base, other))
-            error = math.sqrt(scatter / len(logs) + np.var(paired, ddof=1) / len(paired))
-            tested.append((case, base, other, float(np.mean(logs)), float(np.mean(paired))))
-            estimates.append(Estimate(float(np.mean(logs) - np.mean(paired)), max(error, 1e-3), len(paired) - 1))
+        together = tabulate_blocks(in_turns, base, other)
+        for (case,), rows in tabulate_blocks(alone, base, other).group_by("case", maintain_order=True):
+            changes = list(compare_blocks(rows, together.filter(case=case)))
+            if changes:
+                tested.append((case, base, other, *np.mean([change[:2] for change in changes], axis=0).tolist()))
+                estimates.append(estimate_change(changes))
     decisions = decide(estimates, threshold, confidence, family=Family("bonferroni"))
     return [
         AloneComparison(
@@ -62,11 +64,32 @@ def compare_alone(
     ]
 
 
-def _by_case(logs: pl.DataFrame) -> dict[str, list[float]]:
-    return dict(logs.group_by("case", maintain_order=True).agg("log").iter_rows())
+class Change(NamedTuple):
+    """One block's ratio alone, and that in turns, as logarithms, with the variances of both."""
+
+    alone: float
+    in_turns: float
+    alone_variance: float
+    in_turns_variance: float
+    blocks: int
+    """Blocks in turns."""
 
 
-def _variance(launch_values: pl.DataFrame, case: str, candidate: str) -> float:
-    """Return the variance of the logarithms of a candidate's values over blocks."""
-    values = launch_values.filter(case=case, candidate=candidate)["figure_ns"].log()
-    return float(np.var(values.to_numpy(), ddof=1))
+def compare_blocks(alone: pl.DataFrame, in_turns: pl.DataFrame) -> Iterator[Change]:
+    """Yield the change of each block alone, against the blocks in turns whose references are like its own."""
+    for row in alone.filter(is_alike("hop_ns", "hop_ns_other")).iter_rows(named=True):
+        hop_ns = pl.lit(row["hop_ns"] or row["hop_ns_other"])
+        alike = in_turns.filter(*(is_alike(name, hop_ns) for name in ("hop_ns", "hop_ns_other")))
+        if len(alike) < FEWEST:
+            continue
+        scatter = sum(float(np.var(alike[name].to_numpy(), ddof=1)) for name in ("time", "time_other"))
+        logs = alike["log"].to_numpy()
+        yield Change(row["log"], float(logs.mean()), scatter, float(np.var(logs, ddof=1)) / len(logs), len(logs))
+
+
+def estimate_change(changes: Sequence[Change]) -> Estimate:
+    """Return the mean change; blocks in turns are the same for several of them, so their error is not averaged."""
+    error = sum(change.alone_variance for change in changes) / len(changes) ** 2
+    error += max(change.in_turns_variance for change in changes)
+    mean = float(np.mean([change.alone - change.in_turns for change in changes]))
+    return Estimate(mean, max(math.sqrt(error), LEAST_ERROR), min(change.blocks for change in changes) - 1)

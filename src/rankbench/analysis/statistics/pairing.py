@@ -38,6 +38,21 @@ def pair_visits(launch_values: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -
     return _pair_visits(*_select_both(launch_values, pairs))
 
 
+def tabulate_blocks(launch_values: pl.DataFrame, base: str, other: str) -> pl.DataFrame:
+    """Return a row per case and block of both: its log ratio, and the log time and the reference of each (0: none)."""
+    hop = pl.lit(0.0)
+    if "visit_hop_ns" in launch_values.columns:
+        hop = pl.col("visit_hop_ns").list.eval(pl.element().filter(pl.element() > 0)).list.median().fill_null(0.0)
+    values = launch_values.filter(pl.col("figure_ns") > 0).select(
+        "case", "candidate", "block", time=pl.col("figure_ns").log(), hop_ns=hop
+    )
+    ours, theirs = (values.filter(candidate=name).drop("candidate") for name in (base, other))
+    logs = pair_logs(launch_values, [(base, other)]).select("case", "block", "log")
+    return logs.join(ours, on=["case", "block"], maintain_order="left").join(
+        theirs, on=["case", "block"], suffix="_other", maintain_order="left"
+    )
+
+
 def _select_both(launch_values: pl.DataFrame, pairs: Iterable[tuple[str, str]]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """Return the values of the base of each pair, and those of the other."""
     named = pl.DataFrame(list(dict.fromkeys(pairs)), {"base": pl.String, "other": pl.String}, orient="row")

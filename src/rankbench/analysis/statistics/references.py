@@ -6,6 +6,7 @@ a case. It has two levels where the cores in use are near each other at times an
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -65,6 +66,12 @@ def name_level(levels: Mapping[str, Levels]) -> pl.Expr:
     )
     near, far = pl.lit("near"), pl.lit("far")
     return pl.when(hop <= 0).then(None).when(hop <= nearest).then(near).when(hop >= farthest).then(far)
+
+
+def is_alike(column: str, other: str | pl.Expr) -> pl.Expr:
+    """Return whether two hops are of one level as far as they are known: columns, or the other an expression."""
+    first, second = pl.col(column), pl.col(other) if isinstance(other, str) else other
+    return (first <= 0) | (second <= 0) | ((first / second).log().abs() < math.log(APART))
 
 
 def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
