@@ -87,6 +87,8 @@ def test_numbers_bytes_and_partners_are_exact(
         ("MPI_Put", 32, 4): 6,
         ("MPI_Win_fence", 0, 4): 7,
         ("MPI_Comm_split", 0, 4): 1,
+        ("MPI_Pack", 80, 0): 8,
+        ("MPI_Unpack", 80, 0): 8,
     }
     assert {key: find(got, key[0], bytes=key[1], ranks=key[2]).calls for key in expected} == {
         key: [count] * 4 for key, count in expected.items()
@@ -263,6 +265,19 @@ def test_collectives_between_two_groups_are_counted(
     assert {kind.bytes for kind in kinds} == {8}
     assert sum(sum(kind.calls) for kind in kinds) == 6
     assert {kind.bytes for kind in got.kinds if kind.call == "MPI_Gather"} == {0, 8}
+
+
+def test_a_program_that_starts_others_is_recorded_alone(
+    library: Library, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The ranks that it starts have a world of their own, and numbers that the first ones have, too."""
+    monkeypatch.setenv("I_MPI_SPAWN", "on")  # Without it, MPI_Comm_spawn of Intel MPI ends with a signal.
+    got, code = run(library, home, tmp_path, monkeypatch, str(compile_program(library, "spawn", tmp_path)))
+    assert (code, got.ranks, got.finalised) == (0, 2, [True] * 2)
+    assert find(got, "MPI_Comm_spawn", ranks=2).calls == [1, 1]
+    assert find(got, "MPI_Comm_spawn").seconds[0] > 0
+    assert find(got, "MPI_Allreduce").calls == [10, 10]
+    assert not [kind for kind in got.kinds if kind.call == "MPI_Bcast"]
 
 
 def test_a_rank_without_a_file_does_not_stop_the_others(

@@ -88,6 +88,10 @@ Intercomm_merge | comm high made_comm |
 Comm_idup | comm made_comm request |
 Intercomm_create | comm leader peer_comm far_leader mark made_comm |
 Comm_free | ended_comm |
+Comm_spawn | path texts processes info root comm made_comm errors |
+Comm_spawn_multiple | processes texts lists integers infos root comm made_comm errors |
+Comm_accept | path info root comm made_comm |
+Comm_connect | path info root comm made_comm |
 Comm_disconnect | ended_comm |
 File_open | comm path mode info made_file |
 File_close | made_file |
@@ -133,6 +137,11 @@ File_write_ordered_begin | file buf count type | count*type
 File_write_ordered_end | file buf status |
 File_seek | file offset whence |
 File_preallocate | file offset |
+Pack | buf count type out size position peer_comm | count*type
+Unpack | buf size position out count type peer_comm | count*type
+Pready | partition open_request |
+Pready_range | partition partition open_request |
+Parrived | open_request partition flag |
 Type_free | ended_type |
 """  # noqa: E501
 
@@ -154,13 +163,19 @@ TYPES = {
     "message": "MPI_Message *",
     "status": "MPI_Status *",
     "request": "MPI_Request *",
+    "open_request": "MPI_Request ",
     "flag": "int *",
+    "position": "int *",
+    "errors": "int *",
     "made_win": "MPI_Win *",
     "integers": "const int *",
     "file": "MPI_File ",
     "made_file": "MPI_File *",
     "offset": "MPI_Offset ",
     "path": "const char *",
+    "texts": "char **",
+    "lists": "char ***",
+    "infos": "const MPI_Info *",
 }
 """C types of parameters; counts, types and others follow from their names."""
 PARTNERS = ("dest", "target", "source")
@@ -241,7 +256,8 @@ def render_wrappers(declared: Collection[str], *, every_fortran: bool) -> str:
         if f"MPI_{wrapper.name}" not in declared:
             continue
         parts.append(render_c(wrapper))
-        if wrapper.large or "path" in wrapper.parameters:  # Fortran passes the length of a text as a further argument.
+        # Fortran passes the length of a text as a further argument.
+        if wrapper.large or {"path", "texts"} & set(wrapper.parameters):
             continue
         if every_fortran:
             parts.append(render_fortran(wrapper, "_"))

@@ -36,6 +36,12 @@ static void call_partners(void) {
     MPI_Type_commit(&column);
     for (int i = 0; i < 9; i++)
         MPI_Sendrecv(numbers, 1, column, next, 2, others, 1, column, last, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < 8; i++) {
+        int position = 0;
+        MPI_Pack(numbers, 1, column, others, (int)sizeof others, &position, MPI_COMM_WORLD);
+        position = 0;
+        MPI_Unpack(others, (int)sizeof others, &position, numbers, 10, MPI_DOUBLE, MPI_COMM_WORLD);
+    }
     MPI_Type_free(&column);
     MPI_Send_init(numbers, 16, MPI_DOUBLE, next, 3, MPI_COMM_WORLD, &persistent);
     for (int i = 0; i < 5; i++) {
