@@ -168,6 +168,15 @@ def test_a_difference_alone_is_seen_at_either_level_of_the_machine() -> None:
         assert [comparison.change for comparison in changed] == pytest.approx([2.0] * 3, rel=0.05)
 
 
+def test_a_difference_alone_is_seen_if_no_state_of_the_machine_explains_it() -> None:
+    random = np.random.default_rng(1)
+    in_turns, alone = draw_values(random, 5, 0.01), draw_values(random, 1, 0.01, lambda: True)
+    for factor, cases in ((9, 0), (300, 3)):
+        slower = pl.when(candidate=NAMES[1]).then(pl.col("figure_ns") * factor).otherwise("figure_ns")
+        changed = compare_alone(in_turns, alone.with_columns(figure_ns=slower), [(NAMES[0], NAMES[1])], 0.03, 0.95)
+        assert len(changed) == cases
+
+
 def test_records_of_alone_comparisons_are_plain() -> None:
     (comparison,) = compare_alone(
         draw_values(np.random.default_rng(1), 5, 0.001).filter(case="a"),
