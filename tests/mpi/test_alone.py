@@ -22,6 +22,7 @@ sizes = "8"
 placements = ["1x2"]
 samples = 50
 control = false
+threshold = "50%"
 stop = {{ blocks = 4 }}
 [[candidate]]
 library = "mpich==5.0.2"
@@ -31,7 +32,7 @@ library = "mpich==5.0.2"
 name = "beta"
 settings = {{ LD_PRELOAD = "{preload}", BESIDE = "{when}", BESIDE_NS = "1000000" }}
 """
-"""A call takes so much longer, a thousand times, that a busy machine does not hide it."""
+"""A call takes so much longer, a thousand times, that a busy machine does not hide it, nor makes one of its own."""
 
 
 @pytest.mark.thorough
