@@ -23,7 +23,7 @@ from rankbench.analysis.statistics import FEWEST_BLOCKS
 from rankbench.analysis.statistics.decision import above
 from rankbench.analysis.statistics.unpaired import FEWEST_LAUNCHES
 from rankbench.language import NOTHING, Text, Words, say
-from rankbench.model import BROKEN, Case, CaseStatus, Comparison, RankbenchError, Record, Summary
+from rankbench.model import BROKEN, Case, CaseStatus, Comparison, Level, RankbenchError, Record, Summary
 
 UNPAIRED = 0.05
 """Least threshold between campaigns unless another is said: what a day does is in no interval."""
@@ -241,7 +241,7 @@ def rule_as_tables(comparison: Comparison, ratio: Ratio, threshold: float, findi
         return _fail(ratio, threshold, finding) if comparison.ratio > 1 else Ruling("passed", finding)
     if comparison.alike or ratio.high <= 1 + threshold:
         return Ruling("passed", finding)
-    return _leave_open(ratio, threshold)
+    return _leave_open(ratio, threshold, levels=comparison.shown_levels)
 
 
 def _comparison(view: CampaignView, case: Case, new: str, old: str) -> Comparison | None:
@@ -409,11 +409,18 @@ def _fail(ratio: Ratio, threshold: float, finding: Text) -> Ruling:
     return Ruling("failed", text, advice, "slower", ratio, ratio.low)
 
 
-def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING) -> Ruling:
-    """Return the ruling on what may or may not be slower by more than the threshold."""
+def _leave_open(ratio: Ratio, threshold: float, advice: Text = NOTHING, *, levels: Sequence[Level] = ()) -> Ruling:
+    """Return the ruling on what may or may not be slower by more than the threshold, at each level if there are two."""
+    at = [
+        say("{ratio:ratio} ({interval}) while cores are {level}", ratio=level.ratio,
+            interval=format_interval(level.low, level.high), level=level.name)
+        for level in levels
+    ]  # fmt: skip
     text = say(
-        "{ratio}: undecided whether it is more than {threshold:g}% slower",
-        ratio=ratio.text,
+        "{ratio:,}: undecided whether it is more than {threshold:g}% slower in both"
+        if at
+        else "{ratio}: undecided whether it is more than {threshold:g}% slower",
+        ratio=at or ratio.text,
         threshold=threshold * 100,
     )
     if ratio.is_rounded:

@@ -50,7 +50,10 @@ NAMES_A_FAULT = re.compile(
     r"|no (?:usable|data|active|lamd|interface|components|pmix)|failure|verification|killed|fault|bus error|illegal"
     r"|too large|impossible|syntax error|overflow|exceed|missing"
 )
-SAYS_THAT_ONE_IS = re.compile(r"(?i)error|fail|fatal|abort|lost|refus|signal|terminat")
+SAYS_THAT_ONE_IS = re.compile(
+    r"(?i:(?<![a-z])(?:error|fail|fatal|abort|lost|refus|signal|terminat))|Error|Fail|Abort|Exception"
+)
+"""Words, and names such as `RuntimeError`; not `hardfail`."""
 DETAIL = re.compile(r"^ {0,4}([A-Za-z#][\w #]*?) *: +(\S.*)$", re.MULTILINE)
 """A line of the list with which Open MPI ends many texts."""
 MOST = 300

@@ -158,6 +158,10 @@ class Summary(Record, frozen=True, omit_defaults=True):
         values = {field: getattr(level, field) for field in VALUE_FIELDS}
         return msgspec.structs.replace(self, **values, levels=[level])
 
+    def list_levels(self) -> list[Summary]:
+        """Return the summary at each level, as tables show them; itself where there are none."""
+        return [at for level in self.levels if (at := self.at(level.name))] or [self]
+
 
 VALUE_FIELDS = ("launches", "typical_ns", "low_ns", "high_ns", "coverage")
 """Fields that a summary at one level takes from the level."""
@@ -237,6 +241,11 @@ class Comparison(Record, frozen=True, kw_only=True, omit_defaults=True):
         """It is undecided, and most of its interval comes from the rounding of printed values."""
         resolved = self.different or self.alike
         return self.rounding > 0 and not resolved and self.ratio * math.exp(2 * self.rounding) > self.high
+
+    @property
+    def shown_levels(self) -> list[Level]:
+        """The levels, where each has blocks enough to be judged by itself; else none."""
+        return self.levels if sum(level.enough for level in self.levels) > 1 else []
 
     @property
     def reverses(self) -> bool:

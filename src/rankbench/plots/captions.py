@@ -22,7 +22,7 @@ TOO_FEW = "too few for intervals"
 def describe_conditions(view: CampaignView, interval: str = "", start: str = "") -> str:
     """Return a subtitle: ranks, placement, start synchronisation, launches, the interval."""
     case = view.cases[0]
-    summaries = [summary for _, summary in view.list_shown_summaries()]
+    summaries = [at for _, summary in view.list_shown_summaries() for at in summary.list_levels()]
     launches = sorted({summary.launches for summary in summaries})
     place = f"{case.placement}{warn_oversubscription(view, case)}"
     where = render(

@@ -89,7 +89,7 @@ def test_steady_times_are_no_finding(tmp_path: Path, change: Callable[[str, Case
 def test_a_library_that_leaks_is_found(tmp_path: Path) -> None:
     (finding,) = find("growth", make_campaign(tmp_path / "c", make_leaking(20 << 16)))
     text = render(finding.text)
-    assert find_lines(text, "In every visit of") == WORDING
+    assert find_lines(text, "grew in every visit of") == WORDING
     assert find_lines(text, "64.0 KiB per call") == WORDING
     assert finding.cases == [CASES[1].key]
 

@@ -111,16 +111,15 @@ def _find_margin(pairs: Comparisons, case: str, names: Sequence[str], winners: S
 
     The interval is that of the smallest true ratio, whichever that is.
 
-    No ratio is below the least of all low ends. The smallest true one is that of an interval that overlaps the interval
-    of the smallest measured one, and so is at most the largest of their high ends.
+    No ratio is below the least of all low ends, and the smallest true one is at most the least of all high ends.
     """
     first = next(iter([*winners, *names]), "")
     ratios = (pairs.interval(case, first, name) for name in names if name not in winners)
     slower = [ratio for ratio in ratios if ratio and ratio[0] > 1]
     if not slower:
         return NO_MARGIN
-    nearest, _, end = min(slower)
-    low, high = min(low for _, low, _ in slower), max(high for _, low, high in slower if low <= end)
+    nearest, *_ = min(slower)
+    low, high = (min(ratio[end] for ratio in slower) for end in (1, 2))
     return (nearest, low, high) if math.isfinite(high) else (nearest, 0.0, 0.0)
 
 

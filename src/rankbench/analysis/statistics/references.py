@@ -75,7 +75,8 @@ def is_alike(column: str, other: str | pl.Expr) -> pl.Expr:
 
 
 def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels]:
-    """Return the levels of each case, by its key, whose placement has two; those of memory have none.
+    """Return the levels of each case, by its key, whose placement has two; those of memory, and of programs that do not
+    measure the reference, have none.
 
     Args:
         launch_values: result of `compute_launch_values`, less what is not to be judged.
@@ -89,7 +90,9 @@ def by_case(launch_values: pl.DataFrame, campaign: Campaign) -> dict[str, Levels
             placements.setdefault(case.placement, []).append(case.key)
     levelses: dict[str, Levels] = {}
     for keys in placements.values():
-        hops_ns = launch_values.filter(pl.col("case").is_in(keys))["visit_hop_ns"].explode().drop_nulls()
-        if at := find_levels(hops_ns.to_list()):
-            levelses |= dict.fromkeys(keys, at)
+        hops = launch_values.filter(pl.col("case").is_in(keys)).select("case", "visit_hop_ns").explode("visit_hop_ns")
+        known = hops.filter(pl.col("visit_hop_ns") > 0)
+        if at := find_levels(known["visit_hop_ns"].to_list()):
+            measured = {*known["case"].to_list()}
+            levelses |= {key: at for key in keys if key in measured}
     return levelses

@@ -24,7 +24,7 @@ from rankbench.cli.formats import (
     strip_style,
 )
 from rankbench.language import render, say
-from rankbench.model import CaseVerdict, Comparison, Summary
+from rankbench.model import CaseVerdict, Comparison, Level, Summary
 from rankbench.quantities import format_ratio, spell_count
 from rankbench.report import tables
 from rankbench.report import then_and_now as change_report
@@ -163,8 +163,18 @@ def table(view: CampaignView, base: str, other: str, by_case: dict[str, Comparis
     names, summaries = tables.case_names(view), view.summary_of
     rows = plain_table("case", base, other, "ratio", "interval", "p")
     for verdict in view.verdict.cases:
-        values = (format_value(view, verdict, summaries.get((verdict.case.key, name))) for name in (base, other))
-        rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(by_case.get(verdict.case.key)))
+        compared = [summaries.get((verdict.case.key, name)) for name in (base, other)]
+        values = (format_value(view, verdict, summary) for summary in compared)
+        comparison = by_case.get(verdict.case.key)
+        rows.add_row(Text(names[verdict.case.key]), *values, *format_comparison(comparison))
+        for level in comparison.shown_levels if comparison else ():
+            at = [summary.at(level.name) if summary else None for summary in compared]
+            rows.add_row(
+                Text(f"{names[verdict.case.key]}, {level.name}"),
+                *(format_value(view, verdict, summary) if summary else Text("–") for summary in at),
+                *format_ratio_cells(level),
+                "",
+            )
     for title, ratios in (
         ("geometric mean of all cases", _of_times(view, by_case)),
         ("the same, of memory", _of_memory(view, by_case)),
@@ -194,15 +204,22 @@ def format_value(view: CampaignView, verdict: CaseVerdict, summary: Summary | No
 
 
 def format_comparison(comparison: Comparison | None) -> tuple[Text, str, str]:
-    """Return ratio, interval and adjusted p-value; a single block gives no interval."""
+    """Return ratio, interval and adjusted p-value; a single block gives no interval, and levels have their own."""
     if comparison is None:
         return Text(""), "", ""
-    colour = "green" if comparison.ratio < 1 else "red"
-    ratio = Text(format_ratio(comparison.ratio), colour) if comparison.different else Text(SAME)
+    ratio, interval = format_ratio_cells(comparison)
     if math.isinf(comparison.high):
         return ratio, "", ""
     p = f"{comparison.p_adjusted:.3f}" if comparison.p_adjusted >= SMALLEST_P else f"<{SMALLEST_P:g}"
-    return ratio, f"{format_ratio(comparison.low)[:-1]}–{format_ratio(comparison.high)}", p
+    return ratio, "" if comparison.shown_levels and not comparison.different else interval, p
+
+
+def format_ratio_cells(comparison: Comparison | Level) -> tuple[Text, str]:
+    """Return the ratio, if the two differ, and its interval, if there is one."""
+    colour = "green" if comparison.ratio < 1 else "red"
+    ratio = Text(format_ratio(comparison.ratio), colour) if comparison.different else Text(SAME)
+    known = math.isfinite(comparison.high)
+    return ratio, f"{format_ratio(comparison.low)[:-1]}–{format_ratio(comparison.high)}" if known else ""
 
 
 def counts(view: CampaignView, other: str, by_case: dict[str, Comparison]) -> Iterator[str]:

@@ -12,6 +12,8 @@ from collections import Counter
 from collections.abc import Iterator
 from typing import NamedTuple
 
+import polars as pl
+
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.questions.wording import shorten
 from rankbench.campaign.exit_causes import signal_of
@@ -142,7 +144,18 @@ def _list_refused(view: CampaignView, name: str) -> list[Launch]:
     """Return the launches that did not start, or that ended before they reported anything."""
     launches = [launch for launch in view.launches if launch.candidate == name and NO_CPU not in launch.reason]
     failed = [launch for launch in launches if launch.status is not LaunchStatus.OK]
-    return [launch for launch in failed if launch.status is LaunchStatus.REFUSED or not launch.facts]
+    programs = [] if view.campaign.imported else view.once("launches of programs", lambda: _list_programs(view))
+    return [
+        launch
+        for launch in failed
+        if launch.status is LaunchStatus.REFUSED or not (launch.facts or launch.number in programs)
+    ]
+
+
+def _list_programs(view: CampaignView) -> list[int]:
+    """Return the launches of programs, which report nothing before their result."""
+    keys = [case.key for case in view.campaign.cases if case.suite]
+    return view.case_rows.filter(pl.col("case").is_in(keys))["launch"].unique().to_list() if keys else []
 
 
 def _find_refused(view: CampaignView, name: str) -> Iterator[Finding]:

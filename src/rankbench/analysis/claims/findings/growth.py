@@ -44,12 +44,13 @@ def find(view: CampaignView) -> Iterator[Finding]:
             kind="growth",
             title=say("The memory of {name} grows with every call", name=name),
             text=say(
-                "In every visit of {case} the memory of a rank of {name} grew by {grown:memory} or more, some "
-                "{each:memory} per call (median over {launches:count launch}). This is so in {n:count case}.",
+                "In {grew} of {launches:count launch} the memory of a rank of {name} grew in every visit of {case}, by "
+                "{grown:memory} or more, at most {each:memory} per call (medians). This is so in {n:count case}.",
                 case=view.full_title(view.case_of[worst["case"]]),
                 name=name,
                 grown=worst["leaked_bytes"],
                 each=worst["leaked_bytes"] / max(calls, 1.0),
+                grew=round(worst["share"] * worst["len"]),
                 launches=worst["len"],
                 n=leaks.height,
             ),

@@ -21,7 +21,8 @@ SHARE = 0.2
 
 def find(view: CampaignView) -> Iterator[Finding]:
     """Yield a warning if the intervals of many cases are wide."""
-    known = [summary for summary in view.summaries if summary.launches > 1 and summary.candidate in view.candidates]
+    shown = [summary for summary in view.summaries if summary.candidate in view.candidates]
+    known = [at for summary in shown for at in summary.list_levels() if at.launches > 1]
     wide = [summary for summary in known if _measure_width(summary) > WIDE]
     if not wide or len(wide) < SHARE * len(known):
         return

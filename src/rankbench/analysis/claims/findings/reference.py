@@ -85,8 +85,8 @@ def _describe_placement(view: CampaignView, comparisons: Sequence[Comparison], *
             yield text
     if both:
         yield say(
-            "Between near and far, the ratio of two candidates changes by more than {least:ratio} in {n} of "
-            "{all:count comparison}.",
+            "Between near and far, the ratio of two candidates changes significantly by more than {least:ratio} in "
+            "{n} of {all:count comparison}.",
             least=CHANGED,
             n=len(_list_changed(comparisons)),
             all=len(both),

@@ -21,11 +21,15 @@ TITLES_SHOWN = 3
 
 
 def find(view: CampaignView) -> Iterator[Finding]:
-    """Yield uncertain starts as a warning, and measured delays, which are part of the time, as a note."""
+    """Yield uncertain starts as a warning, and as a note delays that are part of the time and not asked for."""
     shown = [summary for summary in view.summaries if summary.candidate in view.candidates]
     if unknown := [summary for summary in shown if summary.doubt and summary.uncertain]:
         yield _make_unknown(view, unknown)
-    main = {main_verdict.case.key for main_verdict in view.main_verdicts if view.campaign.scheduled(main_verdict.case)}
+    main = {
+        main_verdict.case.key
+        for main_verdict in view.main_verdicts
+        if view.campaign.scheduled(main_verdict.case) and "arrival" not in main_verdict.case.options
+    }
     if apart := [
         summary for summary in shown if summary.case in main and summary.skew_ns > START_BOUND * summary.typical_ns > 0
     ]:

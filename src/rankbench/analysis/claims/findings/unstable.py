@@ -14,11 +14,13 @@ from itertools import permutations
 from typing import NamedTuple
 
 import numpy as np
+import polars as pl
 
 from rankbench.analysis.claims.lines import Line, find_lines
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.analysis.statistics import FINEST_SPREAD
 from rankbench.analysis.statistics.contrasts import Contrast, decide_contrasts
+from rankbench.analysis.statistics.references import name_level
 from rankbench.analysis.statistics.shapes import Curve, Numbers, list_curves
 from rankbench.language import Text, say
 from rankbench.model import Finding
@@ -54,7 +56,7 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
     line_list = find_lines(view, 1)
     by_line: dict[int, dict[str, dict[int, float]]] = {}
     keys = [{size: verdict.case.key for size, verdict in line.verdicts.items()} for line in line_list]
-    for curve in list_curves(view.judged_values, keys):
+    for curve in list_curves(select_common_level(view), keys):
         if curve.candidate in view.candidates and len(curve.blocks) > 2:
             by_line.setdefault(curve.line, {})[curve.candidate] = find_deviations(curve)
     return [
@@ -68,6 +70,24 @@ def find_unstable(view: CampaignView) -> list[Unstable]:
         for (number, name), least in find_certain(by_line, view.campaign.plan.confidence).items()
         if least.ratio >= FAR and find_scatter((by_name := by_line[number])[name]) >= LEAST
     ]
+
+
+def select_common_level(view: CampaignView) -> pl.DataFrame:
+    """Return the values of launches, of a case with two levels of the reference those at the level that most launches
+    met throughout: a launch that met the other one differs by the machine.
+    """
+    values = view.judged_values
+    if not view.levels:
+        return values
+    hops = pl.col("visit_hop_ns").list
+    ends = [
+        values.with_columns(visit_hop_ns=end).select(name_level(view.levels)).to_series()
+        for end in (hops.min(), hops.max())
+    ]
+    values = values.with_columns(level=pl.select(pl.when(ends[0] == ends[1]).then(ends[0])).to_series())
+    most = values.drop_nulls("level").group_by("case").agg(most=pl.col("level").mode().sort().first())
+    at_most = values.join(most, on="case", how="left", maintain_order="left")
+    return at_most.filter(~pl.col("case").is_in(list(view.levels)) | (pl.col("level") == pl.col("most")))
 
 
 def find_deviations(curve: Curve) -> dict[int, float]:
@@ -145,11 +165,11 @@ def _make_finding(view: CampaignView, name: str, items: list[Unstable]) -> Findi
 
 def _describe_scatter(view: CampaignView, item: Unstable) -> Text:
     return say(
-        "{title} (typically {scatter:.1%} from the median, others at most {others:.1%}: {ratio:ratio}, {low:ratio} "
-        "to {high:ratio})",
+        "{title} (typically {scatter:ratio} off the median, others at most {others:ratio}; as logarithms "
+        "{ratio:ratio}, {low:ratio} to {high:ratio})",
         title=view.title(next(iter(item.line.cases.values()))),
-        scatter=math.expm1(item.scatter),
-        others=math.expm1(item.others),
+        scatter=math.exp(item.scatter),
+        others=math.exp(item.others),
         ratio=item.nearest.ratio,
         low=item.nearest.low,
         high=item.nearest.high,

@@ -36,11 +36,10 @@ def find(view: CampaignView) -> Iterator[Finding]:
         title=say("Ranks waited for a CPU"),
         text=say(
             "A rank of a case waited for a CPU for {share:.0%} of the time in which it was timed (median over launches "
-            "and cases). Launches in which ranks waited twice as long are not compared. In {n:count case} without a "
-            "scheduled start, waiting is in the times."
+            "and cases). In {n:count case} without a scheduled start, waiting is in the times."
             if loose
             else "A rank of a case waited for a CPU for {share:.0%} of the time in which it was timed (median over "
-            "launches and cases). Launches in which ranks waited twice as long are not compared.",
+            "launches and cases).",
             share=middle,
             n=len(loose),
         ),
