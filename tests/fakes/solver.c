@@ -23,6 +23,9 @@ int main(int count, char **words) {
         fflush(stdout);
         exit(3);
     }
+    if (strcmp(what, "prints") == 0 && rank == 0)
+        for (long i = 0; i < atol(words[2]); i++)
+            printf("time of step: %s ms\n", i < atol(words[2]) / 5 || i >= atol(words[2]) * 4 / 5 ? "1.00" : "5.00");
     if (strcmp(what, "leaves") == 0)
         _exit(0);
     if (strcmp(what, "writes") == 0 && rank == 0) {

@@ -17,7 +17,7 @@ from rankbench.store import Store
 
 SOURCE = Path(__file__).parents[1] / "fakes" / "solver.c"
 PLAN = """
-candidates = ["mpich", "openmpi", "intel-mpi"]
+candidates = [{names}]
 placements = ["1x2"]
 control = false
 [stop]
@@ -30,13 +30,19 @@ build = "{{mpicc}} -O2 -o solver solver.c"
 
 
 def run_plan(
-    folder: Path, home: Path, argument: str, more: str = "", blocks: int = 2, code: int = 0
+    folder: Path,
+    home: Path,
+    argument: str,
+    more: str = "",
+    blocks: int = 2,
+    code: int = 0,
+    names: str = '"mpich", "openmpi", "intel-mpi"',
 ) -> tuple[Store, str]:
     """Run a plan in a folder that holds the source; return the campaign and what was printed."""
     place = folder / "solver"
     place.mkdir()
     (place / "solver.c").write_text(SOURCE.read_text("utf-8"), "utf-8")
-    (place / "plan.toml").write_text(PLAN.format(argument=argument, more=more, blocks=blocks), "utf-8")
+    (place / "plan.toml").write_text(PLAN.format(argument=argument, more=more, blocks=blocks, names=names), "utf-8")
     process = run_rankbench("run", str(place / "plan.toml"), "--results", str(folder / "results"), home=home)
     assert process.returncode == code, process.stderr + process.stdout
     return store.open(folder / "results" / "plan"), process.stdout + process.stderr
@@ -107,6 +113,22 @@ def test_a_pattern_that_matches_nothing_is_a_failed_row(home: Path, tmp_path: Pa
     stored, _ = run_plan(tmp_path, home, "", "value = 'per iteration: ([0-9.]+)'", blocks=1, code=1)
     reasons = stored.cases().filter(pl.col("status") == "failed")["reason"]
     assert set(reasons) == {'value: nothing in its output matches "per iteration: ([0-9.]+)"'}
+
+
+@pytest.mark.thorough
+def test_all_that_a_program_prints_is_searched_or_none(home: Path, tmp_path: Path) -> None:
+    """Values in the middle of long output count as all others; output that is too long to be kept has no value."""
+    more = "value = 'time of step: ([0-9.]+)'"
+    for name, count, status in (("long", 300_000, "ok"), ("too long", 2_500_000, "failed")):
+        (tmp_path / name).mkdir()
+        plan = f"prints {count}"
+        stored, _ = run_plan(tmp_path / name, home, plan, more, blocks=1, code=int(status != "ok"), names='"mpich"')
+        (row,) = list_rows(stored)
+        assert row["status"] == status, row
+        if status == "ok":
+            assert stored.samples().collect()["time_ns"].median() == 5e6
+        else:
+            assert "printed 52.5 MiB, of which the middle was not kept" in str(row["reason"])
 
 
 def compile_for(library: Library, target: Path) -> None:

@@ -103,6 +103,10 @@ def test_the_manual_page_is_current() -> None:
     assert REFERENCE.MANUAL.read_text(encoding="utf-8") == REFERENCE.render_manual(), stale
 
 
+NEEDED = {"unit": {"value": "'(1)'"}, "tolerance": {"check": "'(1)'"}}
+"""What keys have no effect without."""
+
+
 def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = True, shaped: bool = False) -> Plan:
     """Return the smallest plan with a key; unbound ranks fit no socket of several."""
     setting = {key: value} if key else {}
@@ -111,6 +115,8 @@ def _make_plan(table: str, key: str = "", value: str = "", *, placed: bool = Tru
     head = {"candidate": "[[candidate]]", "": ""}.get(table, f"[{table.replace('TOOL', 'osu')}]")
     shape = {"sockets": "2", "cores_per_socket": "24"} if table == "job" and (shaped or key in jobs.SHAPE) else {}
     others = {"candidate": {"library": '"mpich==4.3.2"'}, "program": {"run": '"./solver"'}}.get(table, shape)
+    if key in NEEDED:
+        others |= NEEDED[key]
     lines = [*(f"{name} = {text}" for name, text in root.items()), head]
     lines += [f"{name} = {text}" for name, text in (others | setting).items()] if table else []
     job: dict[str, object] | None = {} if placed and key != "placements" else None

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import msgspec
 
 from rankbench import build, files, launch, libraries, plan, store
-from rankbench.campaign import doctor, foreign, plan_changes, probing, rebuilds
+from rankbench.campaign import doctor, foreign, plan_changes, probing, program_files, rebuilds, user_program
 from rankbench.campaign.expectation import check_time, expect_block
 from rankbench.campaign.preflight import CheckResults, Refusal, examine
 from rankbench.libraries import ambient
@@ -169,9 +169,16 @@ def begin_campaign(request: CampaignRequest, lock_file: Lock, show: Show) -> Pre
     if footprint.is_large:
         show(f"note: {footprint}")
     campaign_store = store.create(request.folder, record, lock_file)
-    if request.plan.profile:
-        campaign_store.keep_record(Path(request.plan.profile.file).read_bytes())
+    store_inputs(campaign_store, request.plan, programs)
     return PreparedCampaign(campaign_store, binaries(builds), refused, programs, without, uses, library_files)
+
+
+def store_inputs(campaign_store: Store, planned: Plan, programs: Programs) -> None:
+    """Store what a plan refers to: its profile, and what its program is now."""
+    if planned.profile:
+        campaign_store.keep_record(Path(planned.profile.file).read_bytes())
+    if planned.program:
+        program_files.keep(campaign_store.folder, program_files.describe(planned.program, programs))
 
 
 def check_expected_time(request: CampaignRequest, cases: Sequence[Case], candidates: int) -> str:
@@ -226,6 +233,8 @@ def resume(request: CampaignRequest, lock_file: Lock, show: Show) -> PreparedCam
         show(f"note: {line}; not launched now")
     plan_changes.take_over(opened, request.plan, request.more)
     programs, without = find_programs(request, record.operations, used)
+    if record.plan.program:
+        program_files.require_same(request.folder, program_files.describe(record.plan.program, programs))
     return PreparedCampaign(opened, binaries(builds), refused, programs, without, uses, library_files)
 
 
@@ -267,6 +276,7 @@ def find_programs(
     foreign_operations = [operation for operation in operations if operation.foreign]
     if not foreign_operations:
         return {}, {}
+    user_program.require_known_paths(request.plan, used.values())
     reach = find_libraries(request)
     return foreign.find_programs(request.plan, foreign_operations, used.values(), reach, request.home)
 

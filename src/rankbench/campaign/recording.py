@@ -67,7 +67,7 @@ def record_command(command: Sequence[str], library: Library, home: Path, output:
     Raises RankbenchError where nothing can be recorded.
     """
     for place in preloading.find_programs(command, program):
-        path = preloading.require_preloadable(command[place])
+        path = preloading.require_preloadable(command[place], preloading.list_folders(command))
         require_same_interface(path, library)
     preloaded = recorder.build_recorder(library, home, calls=True)
     if not output.parent.is_dir():

@@ -14,7 +14,7 @@ import re
 import shlex
 import shutil
 import stat
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -41,6 +41,8 @@ from rankbench.model import (
     Series,
 )
 from rankbench.plan.programs import OPERATION, RATE, TIMES_NS, UNIT_HELP
+from rankbench.quantities import format_size
+from rankbench.units import suggestion
 
 if TYPE_CHECKING:
     from rankbench.campaign.launching import LaunchRequest
@@ -152,6 +154,15 @@ def choose_command(spec: ProgramSpec, plan: Plan, library: Library) -> str:
     return spec.run[0]
 
 
+def require_known_paths(plan: Plan, used: Iterable[Library]) -> None:
+    """Raise RankbenchError if `paths` names what the plan does not compare: it would be ignored."""
+    names = {candidate.name or candidate.library: None for candidate in plan.candidates}
+    names |= {name: None for library in used for name in (library.name, library.family)}
+    for name in plan.program.paths if plan.program else ():
+        if name not in names:
+            raise RankbenchError(f'program.paths: found "{name}"{suggestion(name, names)}')
+
+
 def find_executable(command: str, spec: ProgramSpec, folder: Path) -> Path:
     """Return the file of a command in the folder of `prepare_folder`.
 
@@ -219,7 +230,7 @@ def list_entries(folder: Path) -> Iterator[Path]:
 
 
 def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
-    """Copy entries of a folder, with times and permissions. Links stay links.
+    """Copy entries of a folder, with times and permissions. Links stay links, and lead where they did.
 
     Raises RankbenchError if one cannot be read.
     """
@@ -229,7 +240,10 @@ def copy_folder(folder: Path, copy: Path, entries: Sequence[Path]) -> None:
             target.mkdir(exist_ok=True)
         else:
             with contextlib.suppress(FileNotFoundError), _refusing_unreadable(entry):  # Removed since it was listed.
-                shutil.copy2(entry, target, follow_symlinks=False)
+                if entry.is_symlink() and not entry.resolve().is_relative_to(folder.resolve()):
+                    target.symlink_to(entry.resolve())
+                else:
+                    shutil.copy2(entry, target, follow_symlinks=False)
 
 
 @contextlib.contextmanager
@@ -296,10 +310,20 @@ def classify(request: LaunchRequest, outcome: Outcome, output: Path, log: str) -
     if outcome.exit_code:
         how = exit_causes.ending_text(outcome.exit_code, log, request.placement.ranks)
         how += f"; its last line: {last}" if (last := find_last_line(log)) else ""
+        if spec.copies and "No such file" in how:
+            how += f"; it ran in a copy of {spec.folder}: copies = false runs it there"
         return LaunchExit(LaunchStatus.CRASHED, how, outcome, unfinished)
     records = read_records(output.parent / RECORD)
     if wrong := explain_wrong_world(records, request):
         return LaunchExit(LaunchStatus.REFUSED, wrong, outcome, EMPTY)
+    if (spec.value or spec.check) and outcome.output_bytes != output.stat().st_size:
+        reason = f"printed {format_size(outcome.output_bytes)}, of which the middle was not kept to be searched"
+        return LaunchExit(
+            LaunchStatus.OK,
+            "",
+            outcome,
+            msgspec.structs.replace(EMPTY, results=[fail(case, f"{reason}; let it print less")], complete=True),
+        )
     result = read_result(spec, case, records, output)
     if result.status == CaseStatus.OK and spec.check:
         result = compare_check(result, request, spec, output)

@@ -46,6 +46,9 @@ def conclude(store: Store, decision: Decision, command: str = "", *, verbose: bo
     alone = len(store.alone.launches())
     amount = f"{spell_count(verdict.blocks, 'block')}, {spell_count(len(launches), 'launch')}"
     amount += f" and {alone} alone" if alone else ""
+    runs = [run for candidate in store.campaign.candidates for run in store.program_runs(candidate.name)]
+    amount += f", {spell_count(len(runs), 'recorded run')}" if runs else ""
+    spent_s += sum(max(run.seconds, default=0.0) for run in runs)
     print_text(f"{store.folder.name}: done in {format_clock(spent_s)} ({amount}; {render(decision.reason)})")
     if counts := count_without(store):
         print_text(f"without values: {counts}; the report lists them")

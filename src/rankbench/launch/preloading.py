@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 import shutil
 import stat
@@ -37,6 +38,10 @@ FLAGS = frozenset(
 """Options without one."""
 TWO = {"-mca", "-gmca", "-omca", "-prtemca", "-pmixmca", "-genv", "-env", "-tune-value"}
 """Options with two values."""
+VARIABLES = {"-env", "-genv"}
+"""Those whose values may be one word."""
+FOLDERS = {"-wdir", "-wd", "-D", "-chdir"}
+"""Options with the folder that a program runs in."""
 PART = ":"
 """Separates the programs of a command line that starts several."""
 
@@ -96,7 +101,8 @@ def find_program(command: Sequence[str], begin: int) -> int:
         if "=" in word:
             continue
         if plain in ONE or plain in TWO:
-            place += 2 if plain in TWO else 1
+            joined = place < len(command) and "=" in command[place]  # Hydra takes `-env NAME=VALUE`, too.
+            place += 2 if plain in TWO and not (plain in VARIABLES and joined) else 1
         elif plain in FLAGS:
             continue
         elif other := find_other_program(command, place):
@@ -130,9 +136,25 @@ def find_executable(word: str) -> Path | None:
     return Path(path) if path else None
 
 
-def require_preloadable(word: str) -> Path:
-    """Return a program's file. Raises RankbenchError if there is none, or a library cannot be preloaded into it."""
-    path = find_executable(word)
+def list_folders(command: Sequence[str]) -> list[Path]:
+    """Return the folders in which a launcher's command line runs programs."""
+    split = [part for word in command for part in (word.split("=", 1) if word.startswith("--") else [word])]
+    return [
+        Path(folder)
+        for option, folder in itertools.pairwise(split)
+        if option.startswith("-") and f"-{option.lstrip('-')}" in FOLDERS
+    ]
+
+
+def require_preloadable(word: str, folders: Sequence[Path] = ()) -> Path:
+    """Return a program's file. Raises RankbenchError if there is none, or a library cannot be preloaded into it.
+
+    Args:
+        word: the program as its command line has it.
+        folders: what a path may be relative to, before the current folder.
+    """
+    below = (find_executable(str(folder / word)) for folder in folders if "/" in word)
+    path = next(filter(None, below), None) or find_executable(word)
     if path is None:
         why = "it cannot be executed; chmod +x?" if Path(word).is_file() else "no such program"
         raise RankbenchError(f"{word}: {why}")

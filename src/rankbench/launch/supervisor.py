@@ -49,8 +49,8 @@ END = b'{"record":"end"'
 """Prefix of the last line of the core's stream: everything is measured, and MPI_Finalize follows."""
 END_S = 5.0
 """Time after that line in which the command must end."""
-OUTPUT_BYTES = 1 << 20
-"""Bytes of a command's output that are kept, both of its beginning and of its end."""
+FIRST_BYTES, LAST_BYTES = 32 << 20, 1 << 20
+"""Bytes of a command's output that are kept: of its beginning, which goes to the file at once, and of its end."""
 OMISSION = b"\n[rankbench left out %d bytes of output here]\n"
 LINE_BYTES = 65536
 """Upper bound of the length of the last line."""
@@ -128,21 +128,19 @@ class OutputCopier(threading.Thread):
 
     def run(self) -> None:
         """Copy until the pipe ends; write how many bytes were left out in the middle."""
-        room, end, touched = OUTPUT_BYTES, bytearray(), time.monotonic()
+        room, end, touched = FIRST_BYTES, bytearray(), time.monotonic()
         while data := os.read(self._source, 1 << 16):
             self.copied += len(data)
             with contextlib.suppress(OSError):
                 self._output.write(data[:room])
             end += data[room:]
             room = max(0, room - len(data))
-            if len(end) > 2 * OUTPUT_BYTES:
-                del end[:-OUTPUT_BYTES]
+            if len(end) > 2 * LAST_BYTES:
+                del end[:-LAST_BYTES]
             if time.monotonic() - touched > POLL_S:
                 touched = time.monotonic()
                 os.utime(self._output.fileno())
-        if self.copied > 3 * OUTPUT_BYTES:
-            del end[:-OUTPUT_BYTES]
-        omitted = self.copied - OUTPUT_BYTES + room - len(end)
+        omitted = self.copied - FIRST_BYTES + room - len(end)
         with contextlib.suppress(OSError), self._output as output:
             output.write((OMISSION % omitted if omitted else b"") + end)
         os.close(self._source)

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Literal, TypeVar
 
 import msgspec
 
 from rankbench.model.base import Form, RankbenchError, Record
-from rankbench.quantities import format_size
+from rankbench.quantities import format_size, spell_count
 
 T = TypeVar("T")
 SIMILAR = 1.25
@@ -20,6 +20,10 @@ ONE_THREAD = (
     "One thread of each rank calls, and MPI is initialised with MPI_THREAD_MULTIPLE, which makes the calls of some "
     "libraries slower."
 )
+OPTIONAL_BY_RANK = (
+    *("neighbours", "completed", "pending_s", "waited_s", "matched", "between_s", "waiting_s", "late_ns"),
+)
+"""Fields of a kind that have a value for each rank, or none."""
 COMPLETION = re.compile("MPI_(Wait|Test)(all|any|some)?")
 
 
@@ -134,7 +138,24 @@ def decode(text: bytes, file: str) -> RunRecord:
         raise RankbenchError(f"{file}: a damaged record of calls ({error})") from None
     if run.format != FORMAT or run.ranks < 1:
         raise RankbenchError(f"{file}: a record of calls of format {run.format}, expected {FORMAT}")
+    for name, values in list_by_rank(run):
+        if len(values) != run.ranks:
+            raise RankbenchError(
+                f"{file}: a damaged record of calls ({name} has {spell_count(len(values), 'value')}, and the run "
+                f"{spell_count(run.ranks, 'rank')})"
+            )
     return run
+
+
+def list_by_rank(run: RunRecord) -> Iterator[tuple[str, Sequence[object]]]:
+    """Yield the names of what has a value for each rank, and the values."""
+    yield from (("seconds", run.seconds), ("hosts", run.hosts), ("finalised", run.finalised))
+    for number, kind in enumerate(run.kinds):
+        place = f"kinds[{number}]."
+        yield from ((f"{place}calls", kind.calls), (f"{place}seconds", kind.seconds))
+        for name in OPTIONAL_BY_RANK:
+            if values := getattr(kind, name):
+                yield f"{place}{name}", values
 
 
 def encode(run: RunRecord) -> bytes:

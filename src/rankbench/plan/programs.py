@@ -6,6 +6,7 @@ import contextlib
 import os
 import re
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 
 from rankbench.model import ProgramSpec
@@ -18,6 +19,9 @@ FIELDS = ("mpicc", "mpicxx", "mpifort")
 """What braces of `build` may contain."""
 TIMES_NS = {"ns": 1.0, "us": 1e3, "µs": 1e3, "ms": 1e6, "s": 1e9, "sec": 1e9, "seconds": 1e9, "min": 60e9}
 """Units of time in nanoseconds."""
+SHELL_WORD = re.compile(r"\d?[<>].*|\|\|?|&&?|;")
+"""A redirection, or what stands between commands."""
+ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 RATE = re.compile(r"[A-Za-z]{1,12}/(s|sec|second)")
 """Units of a rate."""
 MOST_COPIED_BYTES = 100 << 20
@@ -34,6 +38,9 @@ def parse_program(value: Value, plan_file: Path) -> ProgramSpec:
     folder = (plan_file.parent / folder).absolute()
     if not folder.is_dir() and not (plan_file.parent / "campaign.json").exists():  # A stored plan is elsewhere.
         raise fields.get("folder", value).make_error(f"{folder}: no such folder")
+    for name, other in (("tolerance", "check"), ("unit", "value")):
+        if name in fields and other not in fields:
+            raise fields[name].make_error(f"has no effect without `{other}`")
     build = _parse_build(fields["build"]) if "build" in fields else ""
     copies = fields["copies"].read_switch() if "copies" in fields else bool(build) or is_small(folder)
     return ProgramSpec(
@@ -70,10 +77,23 @@ def parse_command(value: Value) -> list[str]:
     """Return the words of a command."""
     if isinstance(value.raw, list):
         return [word.read_text("a word") for word in value.read_items("the words of a command")]
+    text = value.read_text("a command")
     try:
-        return shlex.split(value.read_text("a command"))
+        words = shlex.split(text)
     except ValueError as error:
         raise value.make_error(f"found {value.format_raw()}: {error}") from None
+    if not words:
+        raise value.make_error('found no word, expected a command such as "./solver -n 200"')
+    if shell := find_shell_word(shlex.split(text, posix=False)):
+        raise value.make_error(f'found "{shell}", which needs a shell: {shlex.join(["bash", "-c", text])}')
+    if ASSIGNMENT.match(words[0]):
+        raise value.make_error(f'found "{words[0]}" where the program is expected; write env {text}')
+    return words
+
+
+def find_shell_word(words: Sequence[str]) -> str:
+    """Return the first word that only a shell understands; empty: there is none. Quoted ones are arguments."""
+    return next((word for word in words if SHELL_WORD.fullmatch(word)), "")
 
 
 def _parse_build(value: Value) -> str:

@@ -20,14 +20,21 @@ def test_files_links_and_folders_are_copied(tmp_path: Path) -> None:
     (source / "solver").write_text("#!/bin/sh\n")
     (source / "solver").chmod(0o755)
     (source / "latest").symlink_to("nowhere")
+    (tmp_path / "mesh").write_text("2")
+    (source / "beside").symlink_to("../mesh")
+    (source / "within").symlink_to("solver")
     (source / ".git").mkdir()
     (source / "results" / "plan").mkdir(parents=True)
     (source / "results" / "plan" / "campaign.json").write_text("{}")
     copy.mkdir()
     user_program.copy_folder(source, copy, list(user_program.list_entries(source)))
     assert {str(path.relative_to(copy)) for path in copy.rglob("*")} == {
-        *("input", "input/deep", "input/deep/mesh", "solver", "latest", "results")
+        *("input", "input/deep", "input/deep/mesh", "solver", "latest", "beside", "within", "results")
     }
+    (tmp_path / "copy").rename(tmp_path / "elsewhere")
+    copy = tmp_path / "elsewhere"
+    assert (copy / "beside").read_text() == "2"
+    assert (copy / "within").readlink() == Path("solver")
     assert os.access(copy / "solver", os.X_OK)
     assert (copy / "latest").readlink() == Path("nowhere")
 

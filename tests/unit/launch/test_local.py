@@ -60,9 +60,9 @@ def test_beginning_and_end_of_long_output_are_stored(tmp_path: Path) -> None:
     output = (tmp_path / "output").read_bytes()
     assert output.startswith(b"first\n")
     assert b"last\n" in output[-100:]
-    size = supervisor.OUTPUT_BYTES
+    size = supervisor.FIRST_BYTES + supervisor.LAST_BYTES
     (omitted,) = re.findall(rb"\n\[rankbench left out (\d+) bytes of output here\]\n", output)
-    assert len(output) < 2 * size + 100
+    assert len(output) < size + 100 + supervisor.LAST_BYTES
     printed = int(omitted) + len(output) - len(supervisor.OMISSION % int(omitted))
     assert printed == 100_000_000 + len("first\nlast") + len(output.rpartition(b"last")[2]) == outcome.output_bytes
     assert int(output.split()[-2]) < 100_000

@@ -36,6 +36,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         ("mpirun --new-flag ./solver -n 2 input", "mpirun --new-flag PRE ./solver -n 2 input"),
         ("mpirun --new-flag ./solver : -n 2 ./other", "mpirun --new-flag PRE ./solver : -n 2 PRE ./other"),
         ("mpiexec -launcher-exec ./other -n 2 ./solver", "mpiexec -launcher-exec ./other -n 2 PRE ./solver"),
+        ("mpiexec -genv A=B -n 2 -env C=D ./solver E=F", "mpiexec -genv A=B -n 2 -env C=D PRE ./solver E=F"),
         ("./solver input", "PRE ./solver input"),
     ],
 )
@@ -65,3 +66,13 @@ def test_set_uid_and_missing_programs_are_refused(tmp_path: Path) -> None:
     for word, reason in (("./solver", "set-uid"), ("./other", "chmod"), ("./absent", "no such program")):
         with pytest.raises(RankbenchError, match=reason):
             preloading.require_preloadable(word)
+
+
+@pytest.mark.parametrize("words", ["-wdir app", "--wdir=app", "--chdir app"])
+def test_a_program_may_be_in_the_folder_that_the_launcher_changes_to(tmp_path: Path, words: str) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "solver").rename(tmp_path / "app" / "solver")
+    command = shlex.split(f"mpiexec -n 2 {words} ./solver")
+    assert preloading.require_preloadable("./solver", preloading.list_folders(command)) == Path("app/solver")
+    with pytest.raises(RankbenchError, match="no such program"):
+        preloading.require_preloadable("./solver")

@@ -206,6 +206,37 @@ def test_a_small_share_is_read_however_it_is_written(text: str) -> None:
     assert planned.tolerance == pytest.approx(1e-6)
 
 
+@pytest.mark.parametrize(
+    ("run", "right"),
+    [
+        ("./a < in.txt", "bash -c './a < in.txt'"),
+        ("./a 2>&1", "bash -c"),
+        ("./a | tee log", "bash -c"),
+        ("cd x && ./a", "bash -c"),
+        ("A=1 ./a", "write env A=1 ./a"),
+        ("", "expected a command"),
+    ],
+)
+def test_a_command_for_a_shell_is_refused_with_the_right_one(run: str, right: str) -> None:
+    """Its words would be arguments of the program."""
+    with pytest.raises(RankbenchError) as error:
+        read(SMALLEST_PLAN + f'[program]\nrun = "{run}"\nfolder = "/"')
+    assert right in str(error.value)
+
+
+@pytest.mark.parametrize("run", ["./a '<' in", "./a --cut=a|b", "bash -c './a < in'", "env A=1 ./a b=2", "./a -1"])
+def test_arguments_that_look_like_those_of_a_shell_are_quoted(run: str) -> None:
+    planned = read(SMALLEST_PLAN + f'[program]\nrun = "{run}"\nfolder = "/"').program
+    assert planned
+    assert len(planned.run) > 1
+
+
+@pytest.mark.parametrize("key", ["tolerance = 0.1", 'unit = "s"'])
+def test_keys_without_effect_are_refused(key: str) -> None:
+    with pytest.raises(RankbenchError, match="has no effect without"):
+        read(SMALLEST_PLAN + f'[program]\nrun = "./a"\nfolder = "/"\n{key}')
+
+
 @pytest.mark.parametrize("name", ["median", "min", "mean", "trimmed-mean", "p1", "p10", "p99"])
 def test_an_estimator_is_read_by_its_name(name: str) -> None:
     assert read(SMALLEST_PLAN + f'estimator = "{name}"').estimator == name

@@ -144,6 +144,13 @@ def test_a_damaged_or_later_record_is_refused(change: tuple[str, str], reason: s
         record.read(text, "record.json")
 
 
+@pytest.mark.parametrize("name", ["calls", "seconds", "matched"])
+def test_a_record_has_a_value_for_each_rank(name: str) -> None:
+    kind = change(make_kind("MPI_Bcast", 8, 1), **{name: [1, 1, 1]})
+    with pytest.raises(RankbenchError, match=rf"damaged .*\(kinds\[0\].{name} has 3 values, and the run 2 ranks\)"):
+        record.read(encode(make_run(kind)).decode(), "record.json")
+
+
 def test_bins_follow_each_other_eight_per_octave() -> None:
     begins = [find_bin_begin(number) for number in range(100)]
     assert begins == sorted(set(begins))

@@ -173,6 +173,6 @@ def list_remarks(run: RunRecord, rows: Sequence[Row], sum_s: float) -> Iterator[
         yield f"Waiting for partners is estimated from {run.dropped.messages_kept:.0%} of the messages."
     if run.dropped.messages:
         yield (
-            f"Whether {format_count(run.dropped.messages)} sends and receives waited for their partner is not known: "
-            "they receive from any source or with any tag, or have too many partners."
+            f"Whether {format_count(run.dropped.messages)} sends or receives waited for their partner is not known: "
+            "they receive from any source or with any tag, come after MPI_Mprobe, or have too many partners."
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from rankbench.campaign import program_files
 from rankbench.cli.display import TerminalProgress, print_text
 from rankbench.cli.plan_options import (
     Blocks,
@@ -183,6 +184,7 @@ def run(
         raise typer.Exit(exit_code(stopped)) from None
     if result.decision is None:
         show_finished(result.store, folder.name)
+        warn_changed_program(result.store)
         return
     from rankbench.cli.campaign_end import conclude
 
@@ -220,6 +222,13 @@ def again(name: str) -> str:
             rest.append(word)
     named = {"--new", "--name"} & set(sys.argv) or any(word.startswith("--name=") for word in sys.argv)
     return shlex.join([*rest, *(["--name", name] if named else [])])
+
+
+def warn_changed_program(opened: Store) -> None:
+    """Say that the program of a complete campaign is another one by now."""
+    planned = opened.campaign.plan
+    if planned.program and (changed := program_files.find_changed(opened.folder, planned.program, planned.file)):
+        print_text(f"note: changed since this campaign began: {changed}; --new measures the program as it is now")
 
 
 def show_finished(opened: Store, name: str) -> None:
