@@ -8,10 +8,12 @@ from collections.abc import Sequence
 import polars as pl
 from wording import WORDING
 
+from rankbench.across import gate
 from rankbench.across.two_campaigns import Change, _name_states, list_sentences
 from rankbench.analysis.statistics.references import Levels
 from rankbench.analysis.statistics.unpaired_levels import compare_at_levels
-from rankbench.language import render
+from rankbench.language import NOTHING, render
+from rankbench.model import Comparison, Level
 from rankbench.report.then_and_now import describe_change, describe_ratio
 
 AT = Levels(100.0, 300.0, 150.0, 250.0)
@@ -50,3 +52,17 @@ def test_such_a_case_is_not_comparable_and_in_no_mean() -> None:
     assert [render(text) for text in list_sentences([change], 0.03)] == WORDING
     texts = [render(text) for text in list_sentences([change, make_change(1.0, "")], 0.03)]
     assert texts[1] == WORDING
+
+
+def test_an_undecided_case_of_two_levels_has_the_ratio_of_each() -> None:
+    """The mean over both would look decided: what is undecided is whether one is slower at both."""
+    levels = [
+        Level(name=name, blocks=5, share=0.5, ratio=ratio, low=low, high=high, enough=True, p_value=0.4, p_adjusted=0.4)
+        for name, ratio, low, high in (("near", 0.96, 0.9, 1.03), ("far", 1.34, 1.24, 1.45))
+    ]
+    comparison = Comparison(
+        case="c", base="a", other="b", blocks=9, ratio=1.15, low=1.1, high=1.2, p_value=0.4, p_adjusted=0.4,
+        different=False, levels=levels,
+    )  # fmt: skip
+    ruling = gate.rule_as_tables(comparison, gate.Ratio(1.15, 1.1, 1.2, 0.4, enough=True, memory=False), 0.03, NOTHING)
+    assert (ruling.outcome, render(ruling.text)) == ("skipped", WORDING)

@@ -97,6 +97,14 @@ def test_a_launch_that_printed_results_shows_no_cause() -> None:
     assert (causes.explain(""), choose_line(""), choose_line("\n-----\n====\n")) == ("", "", "")
 
 
+def test_a_word_that_only_contains_another_says_nothing() -> None:
+    """NWChem prints all its settings before it ends."""
+    assert choose_line("hardfail    =     no\nARMCI Error: 0:adapt: negative proj\n") == (
+        "ARMCI Error: 0:adapt: negative proj"
+    )
+    assert choose_line("unsignalled = no\nRuntimeError: mesh\n") == "RuntimeError: mesh"
+
+
 def test_a_cause_of_other_libraries_is_left_out() -> None:
     (log,) = CAUSES["intel-mpi-root"].log
     assert (bool(causes.explain(log.output, "mpich")), causes.explain(log.output, "intel-mpi")) == (False, log.expected)

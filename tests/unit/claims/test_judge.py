@@ -79,6 +79,17 @@ def test_a_candidate_known_to_be_slower_is_no_winner_although_a_slower_one_is() 
     assert (verdict.winners, verdict.margin) == (["a", "c"], 1.05)
 
 
+def test_the_margin_is_at_most_the_least_of_all_ends() -> None:
+    """The next slower one is at least the winner's time, and no rival's interval says more than its own."""
+    pairs = [
+        msgspec.structs.replace(make_comparison("a", other, ratio, different=True), low=low, high=high)
+        for other, ratio, low, high in (("b", 1.5, 1.2, 1.9), ("c", 1.6, 1.1, 8.0))
+    ]
+    summaries = [make_summary(name, time) for name, time in {"a": 100.0, "b": 150.0, "c": 160.0}.items()]
+    verdict = judge_case(CASE, summaries, Comparisons(pairs))
+    assert (verdict.margin, verdict.margin_low, verdict.margin_high) == (1.5, 1.1, 1.9)
+
+
 def test_a_single_candidate_wins_without_a_margin() -> None:
     verdict = judge_times({"a": 100}, set())
     assert (verdict.winners, verdict.margin) == (["a"], 1.0)

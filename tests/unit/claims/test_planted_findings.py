@@ -314,6 +314,23 @@ def test_scatter_of_all_launches_is_not_one_candidate_s() -> None:
     assert [find_kind("unstable", view) for view in views] == [[]] * 15
 
 
+@pytest.mark.parametrize("factor", [1, 3])
+def test_launches_that_follow_the_state_of_the_machine_are_not_unstable(factor: int) -> None:
+    """Beta takes three times as long while cores are far; with scatter of its own it is reported for that."""
+    view = campaign_views.make_view(
+        campaign_views.find_equal_time, cases=make_line(), spread=0.02 if factor == 3 else find_spread, launches=16
+    )
+    is_far = pl.col("block") % 2 == 0
+    slower = is_far & (pl.col("candidate") == "beta")
+    values = view.launch_values.with_columns(
+        figure_ns=pl.when(slower).then(pl.col("figure_ns") * factor).otherwise("figure_ns"),
+        visit_hop_ns=pl.concat_list(pl.when(is_far).then(160.0).otherwise(40.0), pl.lit(41.0) + 119 * is_far),
+    )
+    assert len(find_kind("unstable", dataclasses.replace(view, launch_values=values))) == (factor == 1)
+    plain = dataclasses.replace(view, launch_values=values.drop("visit_hop_ns"))
+    assert len(find_kind("unstable", plain)) == 1
+
+
 def test_cases_missing_in_a_launch_are_left_out_of_its_scatter() -> None:
     campaign_view = campaign_views.make_view(
         campaign_views.find_equal_time, cases=make_line(), spread=find_spread, state=0.02, launches=10

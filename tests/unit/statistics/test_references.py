@@ -52,6 +52,15 @@ def test_each_placement_has_its_own_levels_and_memory_has_none() -> None:
     assert by_case(launch_values.drop("visit_hop_ns"), record) == {}
 
 
+def test_a_case_whose_reference_is_not_measured_has_no_levels() -> None:
+    """A program is launched without the core."""
+    cases = campaigns.make_cases(lines=[("bcast", "blocking")], sizes=(8, 1024))
+    record = campaigns.make_record("made", cases, ["a", "b"], control=False)
+    hops = {cases[0].key: [NEAR, FAR], cases[1].key: [0.0, 0.0]}
+    launch_values = pl.DataFrame([{"case": key, "visit_hop_ns": hop * 20} for key, hop in hops.items()])
+    assert list(by_case(launch_values, record)) == [cases[0].key]
+
+
 def test_visits_have_the_names_of_their_levels() -> None:
     frame = pl.DataFrame({"case": ["a"] * 5 + ["b"], "visit_hop_ns": [0.0, NEAR, 100.0, 120.0, FAR, NEAR]})
     levels = {"a": Levels(NEAR, FAR, 100.0, 200.0)}
