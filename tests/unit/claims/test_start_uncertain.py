@@ -97,6 +97,17 @@ def test_ranks_observed_to_begin_apart_are_a_note_and_are_judged(tmp_path: Path)
     assert set(verdict.cases[0].winners) == {"alpha", "gamma"}
 
 
+def test_requested_arrivals_are_no_finding(tmp_path: Path) -> None:
+    """The delay is no part of such a time."""
+    cases = [msgspec.structs.replace(case, options={"arrival": "random"}) for case in verdicts.LINE]
+
+    def change_skew(summary: Summary) -> Summary:
+        return msgspec.structs.replace(summary, skew_ns=400.0)
+
+    assert find_kind(judge_changed(tmp_path, change_skew, cases)) == []
+    assert find_kind(judge_changed(tmp_path, change_skew)) != []
+
+
 def test_ranks_that_begin_together_are_no_finding(tmp_path: Path) -> None:
     def change_skew(summary: Summary) -> Summary:
         return msgspec.structs.replace(summary, skew_ns=1.0)

@@ -237,3 +237,16 @@ def test_a_small_extrapolated_part_is_stated_in_the_answer(view: CampaignView) -
 )
 def test_sizes_are_in_the_notation_of_a_plan(size: int, text: str) -> None:
     assert format_plan_sizes([size]) == [text]
+
+
+def test_calls_of_one_name_are_distinguished() -> None:
+    calls = [
+        Calls("alltoallv", 32, 1, ranks=2, options={"gap_us": "1", "arrival": "random"}),
+        Calls("alltoallv", 32, 1, ranks=4, options={"gap_us": "20", "arrival": "random"}),
+        Calls("bcast", 32, 1, ranks=4, options={"gap_us": "20"}),
+    ]
+    assert mix.name_calls(calls) == [
+        "alltoallv 32 B, 2 ranks, gap_us=1",
+        "alltoallv 32 B, 4 ranks, gap_us=20",
+        "bcast 32 B",
+    ]

@@ -483,5 +483,5 @@ def name_deciding(answer: ProgramAnswer) -> Text | None:
     spreads = {place: spread(place) for place in range(len(parts))}
     order = sorted(spreads, key=lambda place: -spreads[place])[:DECIDING]
     total = sum(spreads.values())
-    deciding = [mix.name_call(parts[place].calls) for place in order if spreads[place] > LEAST_DECIDING * total]
+    deciding = [answer.calls.names[place] for place in order if spreads[place] > LEAST_DECIDING * total]
     return list_parts(deciding) if len(parts) > 1 and deciding else None

@@ -139,6 +139,11 @@ class Mix(NamedTuple):
     shares: dict[tuple[str, int], float]
     """By candidate and place of a part, its share of the time."""
 
+    @property
+    def names(self) -> list[str]:
+        """Return the calls of the parts in words."""
+        return name_calls([part.calls for part in self.parts])
+
 
 def sum_mixes(view: CampaignView, calls: Sequence[Calls]) -> Iterator[Mix]:
     """Yield the totals at each placement where any of the calls was measured.
@@ -389,6 +394,27 @@ def name_call(call: Calls) -> str:
     return f"{call.operation}{form}{size}{most}"
 
 
+def name_calls(calls: Sequence[Calls]) -> list[str]:
+    """Return calls in words, those of one name with what distinguishes them: `allreduce 8 B, 2 ranks, gap_us=1`."""
+    names = [name_call(call) for call in calls]
+    alike = [[other for other, name in zip(calls, names, strict=True) if name == wanted] for wanted in names]
+    return [
+        ", ".join([name, *list_distinctions(call, others)]) if len(others) > 1 else name
+        for call, name, others in zip(calls, names, alike, strict=True)
+    ]
+
+
+def list_distinctions(call: Calls, others: Sequence[Calls]) -> Iterator[str]:
+    """Yield what a call has that others of its name do not have."""
+    if len({other.ranks for other in others}) > 1:
+        yield f"{call.ranks} ranks"
+    if len({other.datatype for other in others}) > 1 and call.datatype:
+        yield call.datatype
+    for name in sorted({name for other in others for name in other.options}):
+        if len({other.options.get(name, "") for other in others}) > 1 and name in call.options:
+            yield f"{name}={call.options[name]}"
+
+
 def describe_mix(view: CampaignView, mix: Mix) -> Iterator[Text]:
     """Say which candidate has the lowest total, by how much, its main calls, and what is not included."""
     several = len(view.campaign.plan.placements) > 1
@@ -484,8 +510,7 @@ def describe_main_calls(mix: Mix) -> Text:
     order = sorted(range(len(mix.parts)), key=lambda place: -mix.shares[best, place])
     main = [place for place in order if mix.shares[best, place] >= MAIN_SHARE][:NAMED] or order[:1]
     parts = [
-        say("{share} is {call}", share=describe_share(mix.shares[best, place]), call=name_call(mix.parts[place].calls))
-        for place in main
+        say("{share} is {call}", share=describe_share(mix.shares[best, place]), call=mix.names[place]) for place in main
     ]
     rest = len(mix.parts) - len(main)
     if rest:

@@ -136,8 +136,8 @@ def print_answer(opened: Store, profile: Profile, form: str) -> None:
 def record(placement_mix: Mix, sentences: Iterable[Sentence]) -> dict[str, object]:
     """Return the answer for a placement as JSON."""
     calls = [
-        {"call": mix.name_call(part.calls), "calls": part.calls.calls, "how": render(part.how)}
-        for part in placement_mix.parts
+        {"call": name, "calls": part.calls.calls, "how": render(part.how)}
+        for part, name in zip(placement_mix.parts, placement_mix.names, strict=True)
     ]
     return {
         "placement": placement_mix.placement,
@@ -192,7 +192,7 @@ def table(placement_mix: Mix) -> Table:
             for name, standing in zip(names, placement_mix.standings, strict=True)
         )
         often = f"{100 * part.calls.share:.3g}%" if part.calls.share else f"{part.calls.calls:,g}"
-        shown.add_row(Text(mix.name_call(part.calls)), often, render(part.how), *map(format_time, times))
+        shown.add_row(Text(placement_mix.names[place]), often, render(part.how), *map(format_time, times))
     if len(order) > PARTS_SHOWN:
         shown.add_row(f"and {len(order) - PARTS_SHOWN} more", "", "")
     shown.add_section()

@@ -132,6 +132,8 @@ def print_candidates(compared: CandidatePair, form: str) -> None:
     console.print(Text(heading, "bold"))
     shown = drop_wide(full := table(view, base, other, by_case), "p")
     spread_lines(explanation(view, other, p_values=shown is full))
+    if any(comparison.shown_levels for comparison in by_case.values()):
+        spread_lines("near, far: by the distance of cores; a case differs if it does so at both.")
     console.print()
     console.print(shown, markup=False)
     console.print()

@@ -8,7 +8,6 @@ import polars as pl
 
 from rankbench.analysis.claims import program_answer
 from rankbench.analysis.claims.program_answer import Interval, ProgramAnswer
-from rankbench.analysis.questions import mix
 from rankbench.analysis.questions.view import CampaignView
 from rankbench.language import render, say
 from rankbench.quantities import format_count, format_time
@@ -21,7 +20,8 @@ ORDER = 12
 UNASKED = "campaign"
 ABSENT = "no recorded program is in the plan; see `rankbench record` and `rankbench run --profile`"
 MEANING = (
-    "Times are those of the mean rank. Predicted: the measured times of the calls, with the waiting that was recorded. "
+    "Times are those of the mean rank. Predicted: the measured times of the calls, with the waiting in the candidate's "
+    "own runs if they were recorded; run times are predicted with that of the record, the same for all. "
     "Recorded: the median run, beside the least and the most. "
     "Of the run only the time of the calls is taken to depend on the library."
 )
@@ -69,7 +69,7 @@ def call_table(answer: ProgramAnswer) -> Table:
     times = {standing.candidate: standing.time_ns for standing in answer.calls.standings}
     rows = [
         [
-            Cell(mix.name_call(part.calls), case=part.cases[0][0].key),
+            Cell(answer.calls.names[place], case=part.cases[0][0].key),
             Cell(format_count(part.calls.calls)),
             Cell(f"{part.calls.seconds / answer.recorded.mpi_s:.1%}"),
             Cell(f"{part.calls.waiting_s / part.calls.seconds:.0%}" if part.calls.seconds else "–"),

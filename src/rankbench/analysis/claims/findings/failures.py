@@ -21,11 +21,16 @@ from rankbench.causes import explain
 from rankbench.causes.telling_lines import choose_line
 from rankbench.language import Text, say
 from rankbench.model import NO_CPU, Finding, Launch, LaunchStatus
+from rankbench.plan.programs import OPERATION
 
 TITLE = "What failed"
 
 KINDS = ("wrong-data", "crashed", "hung", "failed", "not-as-asked", "refused", "lacking")
 MOST_TITLES = 3
+OF_PROGRAM = (
+    "Read the launch's log, and run the program with this library's launcher by hand. If its exit code means no fault, "
+    "let a script run it that ends with 0."
+)
 
 
 class Report(NamedTuple):
@@ -46,11 +51,16 @@ def find(view: CampaignView) -> Iterator[Finding]:
                     kind="failures",
                     title=report.title,
                     text=report.text,
-                    advice=report.advice,
+                    advice=say(OF_PROGRAM) if is_program(view, cases) and status == "crashed" else report.advice,
                     cases=cases,
                     severity="note" if status == "lacking" else "failure",
                 )
         yield from _find_refused(view, name)
+
+
+def is_program(view: CampaignView, keys: list[str]) -> bool:
+    """Return whether cases are of the user's program."""
+    return all(view.case_of[key].suite == OPERATION for key in keys)
 
 
 def _make_report(status: str, name: str, where: Text, signals: list[str]) -> Report:

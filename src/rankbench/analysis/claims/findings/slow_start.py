@@ -81,7 +81,7 @@ def _make_finding(candidate: str, placement: str, times_s: list[float], compared
             rest=[sentence for sentence in (say("Times of calls do not include it."), why) if sentence],
         ),
         advice=say(
-            "Every program waits as long for it. The operation init measures it more exactly; a candidate with other "
+            "Every program waits for it. The operation init measures it more exactly; a candidate with other "
             "settings shows whether they help."
         ),
         cases=[],
